@@ -9,13 +9,17 @@ pub mod bounds;
 pub mod canonical;
 pub mod decision;
 pub mod digest;
+pub mod event;
 pub mod exchange;
 pub mod id;
+pub mod merkle;
 pub mod name;
+pub mod projection;
 pub mod reading;
 pub mod time;
 
 pub use digest::Digest;
+pub use event::{Body, Event, Kind, Placed};
 pub use id::{AttemptId, CallId, EventId, LedgerId, TaskId};
 pub use reading::Reading;
 pub use time::Timestamp;

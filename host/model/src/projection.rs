@@ -1,0 +1,14 @@
+//! Projections: what events amount to. Nothing here is ever stored as truth;
+//! the same events always give the same projection.
+
+pub mod adopted;
+pub mod call;
+pub mod index;
+pub mod supersession;
+pub mod task;
+
+pub use adopted::{Adopted, adopted};
+pub use call::{CallState, Operation, Stage};
+pub use index::IndexColumns;
+pub use supersession::Supersession;
+pub use task::{TaskState, TaskStatus};
