@@ -92,6 +92,21 @@ impl Operation {
 }
 
 impl Stage {
+    /// Returns what is known of the effect on the provider at this stage.
+    pub const fn provider_effect(self) -> ProviderEffect {
+        match self {
+            Self::Replayed | Self::PreparationFailed | Self::Requested | Self::ManifestRecorded => {
+                ProviderEffect::None
+            }
+            Self::EffectUnknown => ProviderEffect::Unknown,
+            Self::Completed
+            | Self::Observed
+            | Self::Interpreted
+            | Self::RetryDecided
+            | Self::Decided => ProviderEffect::Observed,
+        }
+    }
+
     /// Returns the name used in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -271,97 +286,11 @@ impl CallState {
 
     /// Sets the first stage of the ladder that the evidence reaches.
     fn climb(&mut self, evidence: &Evidence<'_>, imported: bool) {
-        use {Operation as Op, ProviderEffect as Effect};
-        let reinterpreted = evidence.has(Kind::CallReinterpreted);
-        let (stage, effect, next, reason) = if evidence.has(Kind::CallReplayed) {
-            (
-                Stage::Replayed,
-                Effect::None,
-                Op::None,
-                "another call answered for it",
-            )
-        } else if evidence.has(Kind::CallCompleted) {
-            (
-                Stage::Completed,
-                Effect::Observed,
-                Op::None,
-                "call.completed is recorded",
-            )
-        } else if imported && reinterpreted {
-            (
-                Stage::Completed,
-                Effect::Observed,
-                Op::None,
-                "the import was reinterpreted",
-            )
-        } else if evidence.has(Kind::CallPreparationFailed) {
-            (
-                Stage::PreparationFailed,
-                Effect::None,
-                Op::FixInputs,
-                "nothing was sent",
-            )
-        } else if evidence.last_attempt.is_none() && evidence.has(Kind::CallManifest) {
-            (
-                Stage::ManifestRecorded,
-                Effect::None,
-                Op::StartCall,
-                "no attempt was started",
-            )
-        } else if evidence.last_attempt.is_none() {
-            (
-                Stage::Requested,
-                Effect::None,
-                Op::StartCall,
-                "only the intent is recorded",
-            )
-        } else if !evidence.last_attempt_has(Kind::AttemptObserved) {
-            let reason = "an attempt was started and nothing was observed";
-            (
-                Stage::EffectUnknown,
-                Effect::Unknown,
-                Op::ReconcileEffect,
-                reason,
-            )
-        } else if !evidence.last_attempt_has(Kind::AttemptInterpreted) {
-            (
-                Stage::Observed,
-                Effect::Observed,
-                Op::Reinterpret,
-                "the observation is not read",
-            )
-        } else if imported {
-            (
-                Stage::Interpreted,
-                Effect::Observed,
-                Op::Reinterpret,
-                "the import is not decided",
-            )
-        } else if !evidence.last_attempt_has(Kind::AttemptRetryDecided) {
-            (
-                Stage::Interpreted,
-                Effect::Observed,
-                Op::Redecide,
-                "the reading is not decided",
-            )
-        } else if evidence.retry_follows() {
-            let reason = "another attempt is decided and not started";
-            (
-                Stage::RetryDecided,
-                Effect::Observed,
-                Op::StartNextAttempt,
-                reason,
-            )
-        } else {
-            (
-                Stage::Decided,
-                Effect::Observed,
-                Op::FinalizeCall,
-                "the call's status is not decided",
-            )
-        };
+        let (stage, next, reason) = closed(evidence, imported)
+            .or_else(|| before_effect(evidence))
+            .unwrap_or_else(|| after_effect(evidence, imported));
         self.stage = stage;
-        self.provider_effect = effect;
+        self.provider_effect = stage.provider_effect();
         self.next_operation = next;
         self.duplicate_effect_risk = stage == Stage::EffectUnknown;
         reason.clone_into(&mut self.reason);
@@ -394,6 +323,95 @@ impl CallState {
             "the call was reinterpreted; its status is adopted from that"
                 .clone_into(&mut self.reason);
         }
+    }
+}
+
+type Rung = (Stage, Operation, &'static str);
+
+/// The rungs that end a call.
+fn closed(evidence: &Evidence<'_>, imported: bool) -> Option<Rung> {
+    let rung = if evidence.has(Kind::CallReplayed) {
+        (
+            Stage::Replayed,
+            Operation::None,
+            "another call answered for it",
+        )
+    } else if evidence.has(Kind::CallCompleted) {
+        (
+            Stage::Completed,
+            Operation::None,
+            "call.completed is recorded",
+        )
+    } else if imported && evidence.has(Kind::CallReinterpreted) {
+        (
+            Stage::Completed,
+            Operation::None,
+            "the import was reinterpreted",
+        )
+    } else if evidence.has(Kind::CallPreparationFailed) {
+        (
+            Stage::PreparationFailed,
+            Operation::FixInputs,
+            "nothing was sent",
+        )
+    } else {
+        return None;
+    };
+    Some(rung)
+}
+
+/// The rungs on which no attempt was started.
+fn before_effect(evidence: &Evidence<'_>) -> Option<Rung> {
+    if evidence.last_attempt.is_some() {
+        return None;
+    }
+    Some(if evidence.has(Kind::CallManifest) {
+        (
+            Stage::ManifestRecorded,
+            Operation::StartCall,
+            "no attempt was started",
+        )
+    } else {
+        (
+            Stage::Requested,
+            Operation::StartCall,
+            "only the intent is recorded",
+        )
+    })
+}
+
+/// The rungs of the last attempt.
+fn after_effect(evidence: &Evidence<'_>, imported: bool) -> Rung {
+    if !evidence.last_attempt_has(Kind::AttemptObserved) {
+        let reason = "an attempt was started and nothing was observed";
+        (Stage::EffectUnknown, Operation::ReconcileEffect, reason)
+    } else if !evidence.last_attempt_has(Kind::AttemptInterpreted) {
+        (
+            Stage::Observed,
+            Operation::Reinterpret,
+            "the observation is not read",
+        )
+    } else if imported {
+        (
+            Stage::Interpreted,
+            Operation::Reinterpret,
+            "the import is not decided",
+        )
+    } else if !evidence.last_attempt_has(Kind::AttemptRetryDecided) {
+        (
+            Stage::Interpreted,
+            Operation::Redecide,
+            "the reading is not decided",
+        )
+    } else if evidence.retry_follows() {
+        let reason = "another attempt is decided and not started";
+        (Stage::RetryDecided, Operation::StartNextAttempt, reason)
+    } else {
+        (
+            Stage::Decided,
+            Operation::FinalizeCall,
+            "the call's status is not decided",
+        )
     }
 }
 
