@@ -249,6 +249,25 @@ impl<'c> Reader<'c> {
             .map_err(|source| self.sqlite(source))
     }
 
+    /// Returns the cached projections of calls, each value with how many calls have
+    /// it; none when they do not cover the whole ledger.
+    pub fn projection_counts(&self) -> Result<Option<Vec<(String, u64)>>, LedgerError> {
+        let projected = self.number("SELECT projected FROM tree", [])?;
+        if projected != self.last_seq()? {
+            return Ok(None);
+        }
+        self.connection
+            .prepare_cached(
+                "SELECT value, count(*) FROM projection WHERE scope = 'call' \
+                 GROUP BY value ORDER BY value",
+            )
+            .and_then(|mut statement| {
+                statement.query_map([], |row| Ok((row.get(0)?, unsigned(row.get(1)?))))?.collect()
+            })
+            .map(Some)
+            .map_err(|source| self.sqlite(source))
+    }
+
     fn number(&self, query: &str, params: impl Params) -> Result<u64, LedgerError> {
         self.connection
             .prepare_cached(query)

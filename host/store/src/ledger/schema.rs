@@ -40,9 +40,10 @@ CREATE INDEX event_request ON event(request) WHERE request IS NOT NULL;
 CREATE TABLE tree(
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   size INTEGER NOT NULL,
-  edge BLOB NOT NULL
+  edge BLOB NOT NULL,
+  projected INTEGER NOT NULL
 ) STRICT;
-INSERT INTO tree VALUES (1, 0, x'');
+INSERT INTO tree VALUES (1, 0, x'', 0);
 
 CREATE TABLE projection(
   scope TEXT NOT NULL,

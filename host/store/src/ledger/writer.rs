@@ -18,6 +18,8 @@ pub struct Writer<'l> {
     path: &'l Path,
     edge: Edge,
     salts: Salts,
+    /// The size of the tree when the lock was taken.
+    began_at: u64,
 }
 
 impl<'l> Writer<'l> {
@@ -43,12 +45,8 @@ impl<'l> Writer<'l> {
                 events,
             });
         }
-        Ok(Self {
-            transaction,
-            path,
-            edge,
-            salts: Salts::default(),
-        })
+        let began_at = edge.size();
+        Ok(Self { transaction, path, edge, salts: Salts::default(), began_at })
     }
 
     /// Reads inside the transaction.
@@ -140,6 +138,27 @@ impl<'l> Writer<'l> {
                 (signed(self.edge.size()), edge),
             )
             .and_then(|_| self.transaction.commit())
+            .map_err(|source| from_sqlite(self.path, source))
+    }
+
+    /// Makes everything appended durable, and moves the mark up to which the cached
+    /// projections cover the ledger, if it stood where this transaction began.
+    pub fn commit_projected(self) -> Result<(), LedgerError> {
+        self.move_mark("UPDATE tree SET projected = ?1 WHERE projected = ?2")?;
+        self.commit()
+    }
+
+    /// Makes everything appended durable, and says that the cached projections cover
+    /// all of it.
+    pub fn commit_rebuilt(self) -> Result<(), LedgerError> {
+        self.move_mark("UPDATE tree SET projected = max(?1, ?2)")?;
+        self.commit()
+    }
+
+    fn move_mark(&self, query: &str) -> Result<(), LedgerError> {
+        self.transaction
+            .execute(query, (signed(self.edge.size()), signed(self.began_at)))
+            .map(drop)
             .map_err(|source| from_sqlite(self.path, source))
     }
 
