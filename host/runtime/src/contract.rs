@@ -1,0 +1,79 @@
+//! The contracts that this version knows, one adapter file per version.
+//!
+//! An adapter turns what a module says into the model's types, totally: either
+//! everything it said is within the contract, or none of it reaches a caller.
+
+use std::fmt;
+
+mod check;
+pub(crate) mod interpreter_0_0_1;
+pub(crate) mod policy_0_0_1;
+
+/// What a module is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum World {
+    /// Reads observations.
+    Interpreter,
+    /// Decides about readings.
+    Policy,
+}
+
+impl World {
+    /// Returns the name of the world.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Interpreter => "interpreter",
+            Self::Policy => "policy",
+        }
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One version of one world's contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Contract {
+    /// `reread:interpreter/reader@0.0.1`.
+    InterpreterV0_0_1,
+    /// `reread:policy/decider@0.0.1`.
+    PolicyV0_0_1,
+}
+
+impl Contract {
+    /// Every contract that this version knows.
+    pub const ALL: [Self; 2] = [Self::InterpreterV0_0_1, Self::PolicyV0_0_1];
+
+    /// Returns the name of the one export that makes a module of this contract.
+    pub const fn export(self) -> &'static str {
+        match self {
+            Self::InterpreterV0_0_1 => "reread:interpreter/reader@0.0.1",
+            Self::PolicyV0_0_1 => "reread:policy/decider@0.0.1",
+        }
+    }
+
+    /// Returns the world.
+    pub const fn world(self) -> World {
+        match self {
+            Self::InterpreterV0_0_1 => World::Interpreter,
+            Self::PolicyV0_0_1 => World::Policy,
+        }
+    }
+
+    /// Returns the contract of an export, by its exact name: the engine itself
+    /// would also accept a neighbouring version.
+    pub fn of_export(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|contract| contract.export() == name)
+    }
+}
+
+impl fmt::Display for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.export())
+    }
+}

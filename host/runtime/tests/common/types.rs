@@ -1,0 +1,211 @@
+//! The types of the contracts, as `wit/v1` has them.
+
+use super::abi::{Ty, Ty::*, list, named_enum, option};
+
+fn module_info(vocabulary: (&'static str, Ty)) -> Vec<(&'static str, Ty)> {
+    let mut fields = vec![("label", Str), ("summary", Str)];
+    fields.extend(match vocabulary.0 {
+        "vocabulary" => vec![("dialects", list(Str)), vocabulary],
+        _ => vec![vocabulary],
+    });
+    fields.push(("supersedes", list(Str)));
+    fields
+}
+
+pub(crate) fn interpreter_info() -> Ty {
+    Record("module-info", module_info(("vocabulary", U32)))
+}
+
+pub(crate) fn policy_info() -> Ty {
+    Record(
+        "module-info",
+        module_info(("accepts-vocabulary", list(U32))),
+    )
+}
+
+pub(crate) fn refusal() -> Ty {
+    Record("refusal", vec![("code", Str), ("detail", Str)])
+}
+
+pub(crate) fn observation() -> Ty {
+    Record(
+        "observation",
+        vec![
+            ("dialect", Str),
+            ("endpoint", Str),
+            (
+                "outcome",
+                named_enum(
+                    "transport-outcome",
+                    &[
+                        "response-received",
+                        "http-error",
+                        "no-response",
+                        "interrupted",
+                    ],
+                ),
+            ),
+            ("status", option(U16)),
+            ("headers", list(Tuple(vec![Str, Str]))),
+            ("exception-type", option(Str)),
+            ("response-body", option(Bytes)),
+            ("request-body", option(Bytes)),
+        ],
+    )
+}
+
+fn generation_state() -> Ty {
+    named_enum(
+        "generation-state",
+        &[
+            "complete",
+            "tool-call",
+            "truncated",
+            "refused",
+            "filtered",
+            "empty",
+            "paused",
+            "pending",
+            "error",
+            "unknown",
+        ],
+    )
+}
+
+fn usage() -> Ty {
+    Record(
+        "usage",
+        vec![
+            ("input", option(U64)),
+            ("output", option(U64)),
+            ("cached-input", option(U64)),
+            ("cache-write", option(U64)),
+            ("reasoning", option(U64)),
+            ("total", option(U64)),
+            ("diagnostics", list(Tuple(vec![Str, Str]))),
+        ],
+    )
+}
+
+pub(crate) fn reading() -> Ty {
+    let basis = Record("basis", vec![("kind", Str), ("detail", Str)]);
+    let tool_call = Record(
+        "tool-call",
+        vec![("id", option(Str)), ("name", Str), ("arguments", Bytes)],
+    );
+    let structured = Variant(
+        "structured-output",
+        vec![
+            ("not-requested", None),
+            ("valid", None),
+            ("invalid", Some(Str)),
+        ],
+    );
+    let error = Record(
+        "provider-error",
+        vec![
+            ("class", Str),
+            ("code", option(Str)),
+            ("message", option(Bytes)),
+        ],
+    );
+    let choice = Record(
+        "choice",
+        vec![
+            ("index", U32),
+            ("generation-state", generation_state()),
+            ("provider-reason", option(Str)),
+            ("output-text", option(Bytes)),
+        ],
+    );
+    let fact = Variant(
+        "fact-value",
+        vec![
+            ("flag", Some(Bool)),
+            ("count", Some(U64)),
+            ("word", Some(Str)),
+        ],
+    );
+    let citation = Record(
+        "citation",
+        vec![
+            ("field", Str),
+            ("pointer", Str),
+            ("start", U64),
+            ("end", U64),
+        ],
+    );
+    Record(
+        "reading",
+        vec![
+            ("generation-state", generation_state()),
+            ("provider-reason", option(Str)),
+            ("provider-reason-source", option(Str)),
+            ("basis", basis),
+            ("output-text", option(Bytes)),
+            ("tool-calls", list(tool_call)),
+            ("refusal", option(Bytes)),
+            ("structured-output", structured),
+            ("usage", usage()),
+            ("model", option(Str)),
+            ("response-id", option(Str)),
+            ("error", option(error)),
+            ("choices", list(choice)),
+            ("facts", list(Tuple(vec![Str, fact]))),
+            ("citations", list(citation)),
+        ],
+    )
+}
+
+fn reading_facts() -> Ty {
+    Record(
+        "reading-facts",
+        vec![
+            ("vocabulary", U32),
+            ("generation-state", Str),
+            ("provider-reason", option(Str)),
+            ("error-class", option(Str)),
+            ("has-output-text", Bool),
+            ("has-refusal", Bool),
+            ("tool-calls", U32),
+            ("structured-output", Str),
+            ("transport-outcome", Str),
+            ("status", option(U16)),
+            ("exception-type", option(Str)),
+            ("retry-after", option(Str)),
+        ],
+    )
+}
+
+pub(crate) fn attempt() -> Ty {
+    Record(
+        "attempt",
+        vec![
+            ("index", U32),
+            ("max-attempts", U32),
+            ("elapsed-ms", option(U64)),
+            ("reading", reading_facts()),
+        ],
+    )
+}
+
+pub(crate) fn attempt_decision() -> Ty {
+    let disposition = named_enum("disposition", &["accept", "retry", "terminal"]);
+    Record(
+        "attempt-decision",
+        vec![("disposition", disposition), ("reason", Str)],
+    )
+}
+
+pub(crate) fn call_decision() -> Ty {
+    let status = named_enum("call-status", &["succeeded", "failed", "unresolved"]);
+    Record("call-decision", vec![("status", status), ("reason", Str)])
+}
+
+pub(crate) fn occasion() -> Ty {
+    named_enum("occasion", &["execution", "reinterpretation"])
+}
+
+pub(crate) fn outcome(ok: Ty) -> Ty {
+    Result(Box::new(ok), Box::new(refusal()))
+}
