@@ -1,1 +1,30 @@
-//! Stub.
+//! The use cases: the only place where effects meet rules.
+//!
+//! Observe, record, derive, decide, record. Nothing derived is ever stored as
+//! truth, nothing recorded is ever edited, and nothing here can reach a provider.
+
+pub mod checkpoint;
+pub mod config;
+pub mod context;
+pub mod doctor;
+pub mod error;
+pub mod evidence;
+pub mod import;
+pub mod init;
+pub mod interpret;
+pub mod log;
+pub mod module;
+pub mod output;
+pub mod progress;
+mod projecting;
+pub mod rebuild;
+pub mod reinterpret;
+pub mod show;
+pub mod state;
+pub mod task;
+pub mod trace;
+pub mod verify;
+
+pub use context::{Context, Session};
+pub use error::{AppError, Class};
+pub use progress::Progress;

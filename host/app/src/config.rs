@@ -1,0 +1,59 @@
+//! `config.toml`: what runs when nothing else is named.
+
+use std::fs;
+use std::io;
+
+use model::event::home::Defaults;
+use model::name::Label;
+use serde::Deserialize;
+use store::Home;
+
+use crate::error::AppError;
+
+/// The configuration of a home.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The interpreter and the policy that run when nothing else is named.
+    pub defaults: ConfigDefaults,
+}
+
+/// The table `[defaults]`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigDefaults {
+    /// The interpreter.
+    pub interpreter: Label,
+    /// The policy.
+    pub policy: Label,
+}
+
+impl Config {
+    /// Reads a home's configuration.
+    pub(crate) fn load(home: &Home) -> Result<Self, AppError> {
+        let path = home.config();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(AppError::Usage(format!(
+                    "{} is missing: expected a table [defaults] with `interpreter` and `policy`",
+                    path.display()
+                )));
+            }
+            Err(source) => return Err(AppError::File { path, source }),
+        };
+        toml::from_str(&text)
+            .map_err(|error| AppError::Usage(format!("{}: {error}", path.display())))
+    }
+
+    /// Returns the text that `init` writes.
+    pub(crate) fn text(defaults: &Defaults) -> String {
+        format!(
+            "# What runs when no interpreter or policy is named.\n\
+             [defaults]\n\
+             interpreter = \"{}\"\n\
+             policy = \"{}\"\n",
+            defaults.interpreter, defaults.policy
+        )
+    }
+}

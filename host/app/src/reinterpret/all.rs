@@ -1,0 +1,308 @@
+//! `reinterpret all`: the corrected rule, applied to everything.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use model::decision::CallStatus;
+use model::event::{Body, Placed};
+use model::reading::GenerationState;
+use model::{CallId, TaskId};
+use serde::Serialize;
+use store::ledger::ScopeKey;
+
+use super::ReinterpretOptions;
+use super::call::CallReinterpretation;
+use super::plan::{Plan, Planner, adopted_status};
+use crate::context::{Session, Stamp};
+use crate::error::AppError;
+use crate::evidence::Evidence;
+use crate::interpret::{Refused, external_id, refused};
+use crate::progress::Progress;
+use crate::projecting;
+
+/// How many calls are computed between two transactions: enough to make the cost
+/// of one fsync small, few enough to keep memory flat.
+const PAGE: u32 = 512;
+
+/// Which calls to reinterpret; every filter that is given must fit.
+#[derive(Debug, Clone, Default)]
+pub struct Filters {
+    /// Of this dialect.
+    pub dialect: Option<String>,
+    /// Of this provider.
+    pub provider: Option<String>,
+    /// Of this task.
+    pub task: Option<TaskId>,
+    /// Whose adopted status is this.
+    pub status: Option<CallStatus>,
+    /// Under this name.
+    pub external_id: Option<String>,
+}
+
+/// How many calls moved from one state to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MatrixCell {
+    /// The state before; null where no status was adopted.
+    pub from: Option<GenerationState>,
+    /// The state now.
+    pub to: Option<GenerationState>,
+    /// How many calls.
+    pub calls: u64,
+}
+
+/// A finished bulk run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ReinterpretSummary {
+    /// Calls that the filters let through.
+    pub calls: u64,
+    /// Calls whose status is newly adopted.
+    pub reinterpreted: u64,
+    /// Calls that already rested on this pair.
+    pub unchanged: u64,
+    /// Calls that were refused.
+    pub refused: u64,
+    /// How many events were appended.
+    pub appended: u64,
+    /// How many a run without `--dry-run` would append.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would_append: Option<u64>,
+    /// Refusals by code.
+    pub refusals: BTreeMap<String, u64>,
+    /// States before and now.
+    pub matrix: Vec<MatrixCell>,
+}
+
+/// One call of a bulk run.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum BulkItem {
+    /// It was reinterpreted, or already rested on the pair.
+    Done(Box<CallReinterpretation>),
+    /// It was refused.
+    Refused {
+        /// The call.
+        call: CallId,
+        /// The name that the source of an import gives.
+        external_id: Option<String>,
+        /// Why.
+        refused: Refused,
+    },
+}
+
+type Matrix = BTreeMap<(Option<GenerationState>, Option<GenerationState>), u64>;
+
+impl Session {
+    /// Reinterprets every call that the filters let through. What cannot be read
+    /// is reported and counted; the run goes on.
+    pub fn reinterpret_all(
+        &mut self,
+        filters: &Filters,
+        options: &ReinterpretOptions<'_>,
+        progress: &mut dyn Progress,
+        mut report: impl FnMut(BulkItem) -> Result<(), AppError>,
+    ) -> Result<ReinterpretSummary, AppError> {
+        let rules = self.load_rules(options.names)?;
+        if !options.dry_run {
+            rules.interpreter.keep_config(&self.artifacts)?;
+            rules.policy.keep_config(&self.artifacts)?;
+        }
+        let evidence = Evidence::new(self.artifacts.clone(), self.ledger.reader())?;
+        progress.begin("reinterpreting", Some(self.count_calls()?));
+        let mut summary = ReinterpretSummary {
+            would_append: options.dry_run.then_some(0),
+            ..ReinterpretSummary::default()
+        };
+        let mut matrix = Matrix::new();
+        let mut seq = 0;
+        loop {
+            let page = self.ledger.reader().calls_after(seq, PAGE)?;
+            let Some((last, _)) = page.last() else { break };
+            seq = *last;
+            let steps = u64::try_from(page.len()).unwrap_or(0);
+            let mut work = Vec::new();
+            for (_, call) in page {
+                let events = self.ledger.reader().of_call(call)?;
+                if filters.let_through(&events) {
+                    work.push((call, events));
+                }
+            }
+            let planner = Planner {
+                rules: &rules,
+                evidence: &evidence,
+                stamp: Stamp::new(&self.context, self.ledger_id),
+                allow_older: options.allow_older.as_deref(),
+            };
+            let plans = plan_all(&planner, &work);
+            let items = if options.dry_run {
+                dry_items(&work, plans)?
+            } else {
+                append_all(&mut self.ledger, &planner, work, plans)?
+            };
+            for item in items {
+                summary.count(&item, &mut matrix);
+                report(item)?;
+            }
+            progress.advance(steps);
+        }
+        progress.end();
+        summary.matrix = matrix
+            .into_iter()
+            .map(|((from, to), calls)| MatrixCell { from, to, calls })
+            .collect();
+        Ok(summary)
+    }
+}
+
+type Work = Vec<(CallId, Vec<Placed>)>;
+type Planned = Result<Plan, AppError>;
+
+/// Computes the plans of a page on every core: reading bytes, hashing and running
+/// modules need no lock.
+fn plan_all(planner: &Planner<'_>, work: &Work) -> Vec<Planned> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let share = work.len().div_ceil(threads).max(1);
+    if threads == 1 || work.len() < 2 {
+        return work
+            .iter()
+            .map(|(call, events)| planner.plan(*call, events))
+            .collect();
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = work
+            .chunks(share)
+            .map(|chunk| {
+                let worker = scope.spawn(move || {
+                    chunk
+                        .iter()
+                        .map(|(call, events)| planner.plan(*call, events))
+                        .collect::<Vec<_>>()
+                });
+                (chunk.len(), worker)
+            })
+            .collect();
+        workers
+            .into_iter()
+            .flat_map(|(count, worker)| {
+                worker.join().unwrap_or_else(|_| {
+                    let stopped = || Err(AppError::Damage("a worker stopped early".to_owned()));
+                    std::iter::repeat_with(stopped).take(count).collect()
+                })
+            })
+            .collect()
+    })
+}
+
+fn dry_items(work: &Work, plans: Vec<Planned>) -> Result<Vec<BulkItem>, AppError> {
+    work.iter()
+        .zip(plans)
+        .map(|((call, events), plan)| item(*call, events, plan, true))
+        .collect()
+}
+
+/// Appends the units of a page in one transaction. A call whose history moved
+/// since it was read is computed again, now that the lock is held.
+fn append_all(
+    ledger: &mut store::Ledger,
+    planner: &Planner<'_>,
+    work: Work,
+    plans: Vec<Planned>,
+) -> Result<Vec<BulkItem>, AppError> {
+    let nothing_to_append = !plans.iter().any(|plan| matches!(plan, Ok(Plan::Append(_))));
+    if nothing_to_append {
+        return work
+            .iter()
+            .zip(plans)
+            .map(|((call, events), plan)| item(*call, events, plan, false))
+            .collect();
+    }
+    let mut writer = ledger.writer()?;
+    let mut items = Vec::new();
+    for ((call, mut events), mut plan) in work.into_iter().zip(plans) {
+        let head = events.last().map_or(0, |placed| placed.seq);
+        if writer.reader().head(ScopeKey::Call(call))? != head {
+            events = writer.reader().of_call(call)?;
+            plan = planner.plan(call, &events);
+        }
+        match plan {
+            Ok(plan @ Plan::Append(_)) => {
+                let done = CallReinterpretation::of(call, &events, &plan, false);
+                if let Plan::Append(missing) = plan {
+                    missing.append(events, &mut writer)?;
+                }
+                items.push(BulkItem::Done(Box::new(done)));
+            }
+            other => items.push(item(call, &events, other, false)?),
+        }
+    }
+    projecting::commit(writer)?;
+    Ok(items)
+}
+
+fn item(call: CallId, events: &[Placed], plan: Planned, dry: bool) -> Result<BulkItem, AppError> {
+    match plan {
+        Ok(plan) => Ok(BulkItem::Done(Box::new(CallReinterpretation::of(
+            call, events, &plan, dry,
+        )))),
+        Err(error) => Ok(BulkItem::Refused {
+            call,
+            external_id: external_id(events),
+            refused: refused(error)?,
+        }),
+    }
+}
+
+impl Filters {
+    fn let_through(&self, events: &[Placed]) -> bool {
+        let wanted = |filter: &Option<String>, found: Option<&str>| {
+            filter.as_deref().is_none_or(|filter| found == Some(filter))
+        };
+        let opening = events.iter().find_map(|placed| {
+            if let Body::CallImported(body) = &placed.event.body {
+                let external_id = body.external_id.as_deref();
+                Some((body.dialect.as_str(), body.provider.as_deref(), external_id))
+            } else if let Body::CallRequested(body) = &placed.event.body {
+                Some((body.dialect.as_str(), Some(body.provider.as_str()), None))
+            } else {
+                None
+            }
+        });
+        let Some((dialect, provider, external_id)) = opening else {
+            return false;
+        };
+        let task = events.iter().find_map(|placed| placed.event.scope.task);
+        wanted(&self.dialect, Some(dialect))
+            && wanted(&self.provider, provider)
+            && wanted(&self.external_id, external_id)
+            && self.task.is_none_or(|wanted| task == Some(wanted))
+            && self
+                .status
+                .is_none_or(|wanted| adopted_status(events) == Some(wanted))
+    }
+}
+
+impl ReinterpretSummary {
+    fn count(&mut self, item: &BulkItem, matrix: &mut Matrix) {
+        self.calls += 1;
+        match item {
+            BulkItem::Done(done) => {
+                let would = done.would_append.unwrap_or(0);
+                if done.appended + would == 0 {
+                    self.unchanged += 1;
+                } else {
+                    self.reinterpreted += 1;
+                }
+                self.appended += done.appended;
+                if let Some(total) = &mut self.would_append {
+                    *total += would;
+                }
+                *matrix
+                    .entry((done.prior_state, done.generation_state))
+                    .or_default() += 1;
+            }
+            BulkItem::Refused { refused, .. } => {
+                self.refused += 1;
+                *self.refusals.entry(refused.code.clone()).or_default() += 1;
+            }
+        }
+    }
+}

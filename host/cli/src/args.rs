@@ -1,0 +1,153 @@
+//! The command line.
+
+mod work;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use work::{
+    ArtifactCommand, ImportCommand, InterpretArgs, ModuleCommand, ReinterpretCommand, RulesArgs,
+    StateCommand, TaskCommand, VerifyArgs,
+};
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 unexpected, 2 usage or unknown name, 3 damage or a finding, 4 refused, \
+5 not accepted, 6 busy, 7 module invalid or failed, 130 interrupted.
+What is not promised: reread limits";
+
+/// Keep the exact bytes that model providers sent, and change your mind about
+/// what they mean.
+#[derive(Debug, Parser)]
+#[command(name = "reread", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Global {
+    /// Use the home in this folder [default: `REREAD_HOME`, else the platform's data folder]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print JSON: one document on one line, or one line per item
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print data and errors only
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
+    /// Record this name as the actor (a name, not a proof of identity)
+    #[arg(long, global = true, value_name = "NAME", default_value = "operator")]
+    pub(crate) actor: String,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create a home in a missing or empty folder, with the released modules
+    Init,
+    /// Run the story from import to refusal on data of its own, and print every claim
+    Demo {
+        /// Keep the homes of the story in this folder, which must be missing or empty
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// Declare work, and look at it
+    #[command(subcommand)]
+    Task(TaskCommand),
+    /// Bring recorded exchanges in
+    #[command(subcommand)]
+    Import(ImportCommand),
+    /// Read preserved bytes with a module, and record nothing
+    Interpret(InterpretArgs),
+    /// Read preserved bytes again, decide again, and record it beside what is there
+    #[command(subcommand)]
+    Reinterpret(ReinterpretCommand),
+    /// Show what counts now and why; append nothing
+    State {
+        #[command(subcommand)]
+        of: Option<StateCommand>,
+    },
+    /// Show one record: an event, call, attempt, task, module or artifact
+    Show {
+        /// Its id, label or hash
+        id: String,
+    },
+    /// Show history in order
+    Log {
+        /// Only events of this task
+        #[arg(long, value_name = "TASK")]
+        task: Option<String>,
+        /// Only events of this call
+        #[arg(long, value_name = "CALL")]
+        call: Option<String>,
+        /// Only events after this place
+        #[arg(long, value_name = "SEQ", default_value_t = 0)]
+        after: u64,
+        /// At most so many events
+        #[arg(long, value_name = "N")]
+        limit: Option<u64>,
+    },
+    /// Print the text that a reading yields, made again from the preserved bytes
+    Output {
+        /// The attempt
+        attempt: String,
+        /// Read with this interpreter [default: the adopted one, else the home's]
+        #[arg(long, value_name = "LABEL")]
+        interpreter: Option<String>,
+        /// Give the interpreter this configuration
+        #[arg(long, value_name = "FILE")]
+        interpreter_config: Option<PathBuf>,
+        /// Put the text among the artifacts and print its hash
+        #[arg(long)]
+        store: bool,
+    },
+    /// Work with exact bytes
+    #[command(subcommand)]
+    Artifact(ArtifactCommand),
+    /// Work with modules
+    #[command(subcommand)]
+    Module(ModuleCommand),
+    /// Show which modules read these bytes
+    WhoRead {
+        /// The hash of the bytes
+        sha: String,
+    },
+    /// Show which bytes this module read
+    ReadsOf {
+        /// The module's label or hash
+        module: String,
+    },
+    /// Check every entry and artifact, and report all damage
+    Verify(VerifyArgs),
+    /// Print a signed checkpoint of the ledger, to be kept elsewhere
+    Checkpoint {
+        /// Print the public key that checkpoints are verified with instead
+        #[arg(long)]
+        key: bool,
+    },
+    /// Make the cached projections again
+    Rebuild,
+    /// Check that this home is fit for work
+    Doctor,
+    /// State what is not promised
+    Limits,
+    /// Print a completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a folder
+    Man {
+        /// The folder, which must exist
+        dir: PathBuf,
+    },
+    /// Compile a module from standard input to standard output (the program's own child)
+    #[command(hide = true)]
+    CompileModule,
+}

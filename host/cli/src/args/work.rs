@@ -1,0 +1,233 @@
+//! The arguments of the commands that do the work.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `task …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskCommand {
+    /// Declare a task
+    Create {
+        /// What it is
+        title: String,
+        /// Name an output; each needs its --criteria (repeatable, in the same order)
+        #[arg(long, value_name = "NAME", required = true)]
+        output: Vec<String>,
+        /// Read the output's criteria from this file, one per line (repeatable)
+        #[arg(long, value_name = "FILE", required = true)]
+        criteria: Vec<PathBuf>,
+        /// Allow an actor something (repeatable)
+        #[arg(long, value_name = "ACTOR=CAPABILITY")]
+        grant: Vec<String>,
+        /// Name the run that it belongs to
+        #[arg(long, value_name = "NAME")]
+        run: Option<String>,
+    },
+    /// Show a task, its outputs and its calls
+    Show {
+        /// The task
+        task: String,
+    },
+    /// List tasks with their derived status
+    List {
+        /// Only tasks of this run
+        #[arg(long, value_name = "NAME")]
+        run: Option<String>,
+    },
+}
+
+/// `import …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ImportCommand {
+    /// Import exchanges from files of JSON lines
+    #[command(after_help = IMPORT_HELP)]
+    Exchange {
+        /// The files; each is read twice, so it must be a plain file
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Record the calls as part of this task
+        #[arg(long, value_name = "TASK")]
+        task: Option<String>,
+        /// Import the good lines of files that have malformed ones
+        #[arg(long)]
+        keep_going: bool,
+        /// Exit with 4 when a line was refused
+        #[arg(long)]
+        strict: bool,
+    },
+}
+
+const IMPORT_HELP: &str = "\
+A line is {\"id\"?, \"dialect\", \"provider\"?, \"request\": {\"method\", \"path\", \"body_b64\" | \
+\"body_utf8\"}, \"response\": {\"status\", \"headers\", \"body_b64\" | \"body_utf8\" | null}, \
+\"outcome\"?, \"exception_type\"?}. Other keys are ignored.
+Bodies are kept exactly as the line gives them. Of the headers an allow-list is kept, of the \
+path everything before the query; credentials reach no file. The same line is imported once.";
+
+/// Which modules to use.
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    /// Read with this interpreter, by label or hash [default: config.toml]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) interpreter: Option<String>,
+    /// Give the interpreter this configuration; it is kept as an artifact
+    #[arg(long, value_name = "FILE")]
+    pub(crate) interpreter_config: Option<PathBuf>,
+    /// Decide with this policy, by label or hash [default: config.toml]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) policy: Option<String>,
+    /// Give the policy this configuration; it is kept as an artifact
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy_config: Option<PathBuf>,
+    /// Compute and show, append nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Adopt a pair that the adopted one supersedes; the reason is recorded
+    #[arg(long, value_name = "REASON", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "no reason given")]
+    pub(crate) allow_older: Option<String>,
+}
+
+/// `interpret …`
+#[derive(Debug, Args)]
+pub(crate) struct InterpretArgs {
+    /// The attempt, or `all`
+    #[arg(value_name = "ATTEMPT|all")]
+    pub(crate) attempt: String,
+    /// Read with this interpreter, by label or hash [default: config.toml]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) interpreter: Option<String>,
+    /// Give the interpreter this configuration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) interpreter_config: Option<PathBuf>,
+    /// With `all`: exit with 4 or 7 when something was refused
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// `reinterpret …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReinterpretCommand {
+    /// Read one attempt again and record the reading, once per module
+    Attempt {
+        /// The attempt
+        attempt: String,
+        /// Read with this interpreter, by label or hash [default: config.toml]
+        #[arg(long, value_name = "LABEL")]
+        interpreter: Option<String>,
+        /// Give the interpreter this configuration; it is kept as an artifact
+        #[arg(long, value_name = "FILE")]
+        interpreter_config: Option<PathBuf>,
+        /// Compute and show, append nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Read every attempt of a call again, decide again and adopt the result
+    Call {
+        /// The call
+        call: String,
+        #[command(flatten)]
+        rules: RulesArgs,
+    },
+    /// Do so for every call that the filters let through
+    All {
+        #[command(flatten)]
+        rules: RulesArgs,
+        /// Only calls of this dialect
+        #[arg(long, value_name = "DIALECT")]
+        dialect: Option<String>,
+        /// Only calls of this provider
+        #[arg(long, value_name = "PROVIDER")]
+        provider: Option<String>,
+        /// Only calls of this task
+        #[arg(long, value_name = "TASK")]
+        task: Option<String>,
+        /// Only calls whose adopted status is this
+        #[arg(long, value_name = "STATUS")]
+        status: Option<StatusArg>,
+        /// Only calls imported under this name
+        #[arg(long, value_name = "ID")]
+        external_id: Option<String>,
+        /// Exit with 4 or 7 when a call was refused
+        #[arg(long)]
+        strict: bool,
+    },
+}
+
+/// An adopted status.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum StatusArg {
+    /// The final attempt was accepted
+    Succeeded,
+    /// The call failed
+    Failed,
+    /// It can be called neither
+    Unresolved,
+}
+
+impl From<StatusArg> for model::decision::CallStatus {
+    fn from(status: StatusArg) -> Self {
+        match status {
+            StatusArg::Succeeded => Self::Succeeded,
+            StatusArg::Failed => Self::Failed,
+            StatusArg::Unresolved => Self::Unresolved,
+        }
+    }
+}
+
+/// `state …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum StateCommand {
+    /// Show the work state of a task and its calls
+    Task {
+        /// The task
+        task: String,
+    },
+    /// Show the work state of a call
+    Call {
+        /// The call
+        call: String,
+    },
+}
+
+/// `artifact …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ArtifactCommand {
+    /// Print exact bytes, verified against their hash
+    Cat {
+        /// `sha256:` and 64 hex digits, or the digits alone
+        sha: String,
+    },
+}
+
+/// `module …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModuleCommand {
+    /// Validate a component, register it and bind its label to its hash
+    Add {
+        /// The component
+        file: PathBuf,
+    },
+    /// List the registered modules
+    List,
+    /// Show one module
+    Show {
+        /// Its label or hash
+        module: String,
+    },
+}
+
+/// `verify …`
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// Prove that this older checkpoint is a prefix of the ledger
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
+    /// Verify the checkpoint with this public key [default: the home's own]
+    #[arg(long, value_name = "KEY", requires = "against")]
+    pub(crate) log_key: Option<String>,
+    /// Run every recorded reading again and compare the results
+    #[arg(long)]
+    pub(crate) replay: bool,
+}

@@ -1,0 +1,238 @@
+//! One file per group of commands: parse names, call the application, print.
+
+mod bulk;
+mod check;
+mod module;
+mod read;
+mod view;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use app::{AppError, Context, Session};
+use clap::CommandFactory as _;
+use etcetera::BaseStrategy as _;
+use model::event::home::Program;
+use store::Home;
+
+use crate::args::{Cli, Command, Global, TaskCommand};
+use crate::clock::SystemClock;
+use crate::printer::Printer;
+use crate::{demo, exit, limits};
+
+/// Runs one command and returns its exit code.
+pub(crate) fn run(cli: &Cli, printer: &mut Printer) -> anyhow::Result<ExitCode> {
+    let code = dispatch(cli, printer)?;
+    printer.finish()?;
+    Ok(ExitCode::from(code))
+}
+
+fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
+    let global = &cli.global;
+    match &cli.command {
+        Command::Init => init(global, printer),
+        Command::Demo { dir } => demo::run(dir.as_deref(), printer),
+        Command::Limits => text(limits::TEXT, "limits", printer),
+        Command::Completions { shell } => completions(*shell, printer),
+        Command::Man { dir } => {
+            clap_mangen::generate_to(Cli::command(), dir)
+                .with_context(|| format!("writing manual pages into {}", dir.display()))?;
+            Ok(exit::DONE)
+        }
+        Command::CompileModule => module::compile_child(),
+        Command::Task(_)
+        | Command::Import(_)
+        | Command::Interpret(_)
+        | Command::Reinterpret(_)
+        | Command::State { .. }
+        | Command::Show { .. }
+        | Command::Log { .. }
+        | Command::Output { .. }
+        | Command::Artifact(_)
+        | Command::Module(_)
+        | Command::WhoRead { .. }
+        | Command::ReadsOf { .. }
+        | Command::Verify(_)
+        | Command::Checkpoint { .. }
+        | Command::Rebuild
+        | Command::Doctor => with_session(&cli.command, global, printer),
+    }
+}
+
+fn with_session(command: &Command, global: &Global, printer: &mut Printer) -> anyhow::Result<u8> {
+    let mut session = Session::open(context(global)?)?;
+    let code = in_session(command, &mut session, printer)?;
+    for notice in session.take_notices() {
+        printer.say(format!("note: {notice}"))?;
+    }
+    Ok(code)
+}
+
+fn in_session(
+    command: &Command,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    match command {
+        Command::Task(TaskCommand::Create {
+            title,
+            output,
+            criteria,
+            grant,
+            run,
+        }) => {
+            let declaration = view::declaration(title, output, criteria, grant, run.as_deref())?;
+            view::task_created(&session.create_task(declaration)?, printer)
+        }
+        Command::Task(TaskCommand::Show { task }) => {
+            view::task(&session.task_state(parse(task, "task")?)?, printer)
+        }
+        Command::Task(TaskCommand::List { run }) => {
+            view::tasks(&session.tasks(run.as_deref())?, printer)
+        }
+        Command::Import(command) => bulk::import(command, session, printer),
+        Command::Interpret(args) => bulk::interpret(args, session, printer),
+        Command::Reinterpret(command) => bulk::reinterpret(command, session, printer),
+        Command::State { of } => view::state(of.as_ref(), session, printer),
+        Command::Show { id } => view::show(&session.show(id)?, printer),
+        Command::Log {
+            task,
+            call,
+            after,
+            limit,
+        } => {
+            let filter = app::log::LogFilter {
+                task: task
+                    .as_deref()
+                    .map(|task| parse(task, "task"))
+                    .transpose()?,
+                call: call
+                    .as_deref()
+                    .map(|call| parse(call, "call"))
+                    .transpose()?,
+                after: *after,
+                limit: *limit,
+            };
+            read::log(session, filter, printer)
+        }
+        Command::Output {
+            attempt,
+            interpreter,
+            interpreter_config,
+            store,
+        } => {
+            let output = session.output(
+                parse(attempt, "attempt")?,
+                interpreter.as_deref(),
+                interpreter_config.as_deref(),
+                *store,
+            )?;
+            read::output(&output, printer)
+        }
+        Command::Artifact(command) => read::artifact(command, session, printer),
+        Command::Module(command) => module::run(command, session, printer),
+        Command::WhoRead { sha } => read::who_read(sha, session, printer),
+        Command::ReadsOf { module } => read::reads_of(module, session, printer),
+        Command::Verify(args) => check::verify(args, session, printer),
+        Command::Checkpoint { key } => check::checkpoint(*key, session, printer),
+        Command::Rebuild => check::rebuild(session, printer),
+        Command::Doctor => check::doctor(session, printer),
+        Command::Init
+        | Command::Demo { .. }
+        | Command::Limits
+        | Command::Completions { .. }
+        | Command::Man { .. }
+        | Command::CompileModule => {
+            Err(AppError::Usage("the command needs no home".to_owned()).into())
+        }
+    }
+}
+
+fn init(global: &Global, printer: &mut Printer) -> anyhow::Result<u8> {
+    let created = app::init::init(&context(global)?, program())?;
+    if printer.is_json() {
+        printer.document(&created)?;
+    } else {
+        printer.line(format!("home {}", created.home))?;
+        printer.line(format!("ledger {}", created.ledger))?;
+        printer.line(format!("log key {}", created.log_key))?;
+        for module in &created.modules {
+            printer.line(format!("module {module}"))?;
+        }
+    }
+    Ok(exit::DONE)
+}
+
+/// Returns which build this is.
+pub(crate) fn program() -> Program {
+    let commit = option_env!("REREAD_COMMIT").filter(|commit| !commit.is_empty());
+    Program {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: commit.map(str::to_owned),
+        dirty: commit
+            .and(option_env!("REREAD_DIRTY"))
+            .map(|dirty| dirty == "true"),
+    }
+}
+
+fn context(global: &Global) -> anyhow::Result<Context> {
+    let actor = global
+        .actor
+        .parse()
+        .map_err(|error: model::name::ActorError| AppError::Usage(error.to_string()))?;
+    Ok(Context {
+        home: Home::at(home_folder(global.home.as_ref())?),
+        actor,
+        clock: Box::new(SystemClock),
+        program: std::env::current_exe().context("finding this program's own file")?,
+    })
+}
+
+/// The flag, else `REREAD_HOME`, else the platform's data folder.
+fn home_folder(flag: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
+    if let Some(flag) = flag {
+        return Ok(flag.clone());
+    }
+    if let Some(named) = std::env::var_os("REREAD_HOME").filter(|named| !named.is_empty()) {
+        return Ok(PathBuf::from(named));
+    }
+    let strategy = etcetera::choose_base_strategy()
+        .map_err(|error| AppError::Usage(format!("{error}; name a home with --home DIR")))?;
+    Ok(strategy.data_dir().join("reread"))
+}
+
+/// Turns a failure to print into one that ends a run of the application.
+pub(crate) fn printed(result: anyhow::Result<()>) -> Result<(), AppError> {
+    result.map_err(|error| {
+        AppError::Print(error.downcast().unwrap_or_else(|other| {
+            // What cannot be told apart is at least shown.
+            std::io::Error::other(format!("{other:#}"))
+        }))
+    })
+}
+
+/// Parses an id that the caller typed.
+pub(crate) fn parse<T: FromStr>(text: &str, what: &'static str) -> Result<T, AppError>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse()
+        .map_err(|error: T::Err| AppError::Usage(format!("{what} {text:?}: {error}")))
+}
+
+fn text(text: &str, name: &str, printer: &mut Printer) -> anyhow::Result<u8> {
+    if printer.is_json() {
+        printer.document(&serde_json::json!({ name: text }))?;
+    } else {
+        printer.bytes(text.as_bytes())?;
+    }
+    Ok(exit::DONE)
+}
+
+fn completions(shell: clap_complete::Shell, printer: &mut Printer) -> anyhow::Result<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "reread", &mut script);
+    text(&String::from_utf8_lossy(&script), "completions", printer)
+}

@@ -1,0 +1,357 @@
+//! Commands that go over many exchanges: `import`, `interpret`, `reinterpret`.
+
+use app::import::{ImportOptions, ImportedLine, LineOutcome};
+use app::interpret::{Interpreted, ReadingOutcome};
+use app::reinterpret::{
+    AttemptReinterpreted, BulkItem, CallReinterpretation, Filters, MatrixCell, ReinterpretOptions,
+    ReinterpretSummary,
+};
+use app::{AppError, Session};
+use model::reading::GenerationState;
+
+use super::{parse, printed};
+use crate::args::{ImportCommand, InterpretArgs, ReinterpretCommand, RulesArgs};
+use crate::exit;
+use crate::printer::Printer;
+use crate::progress::Bar;
+
+pub(super) fn import(
+    command: &ImportCommand,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    let ImportCommand::Exchange {
+        files,
+        task,
+        keep_going,
+        strict,
+    } = command;
+    let options = ImportOptions {
+        task: task
+            .as_deref()
+            .map(|task| parse(task, "task"))
+            .transpose()?,
+        keep_going: *keep_going,
+    };
+    let mut bar = Bar::new(printer.is_quiet());
+    let summary = session.import_exchanges(files, options, &mut bar, |line| {
+        printed(imported_line(&line, printer))
+    })?;
+    if printer.is_json() {
+        printer.document(&serde_json::json!({ "summary": summary }))?;
+    } else {
+        printer.line(format!(
+            "{} imported, {} duplicates, {} refused",
+            summary.imported, summary.duplicates, summary.refused
+        ))?;
+    }
+    Ok(if *strict && summary.refused > 0 {
+        exit::REFUSED
+    } else {
+        exit::DONE
+    })
+}
+
+fn imported_line(line: &ImportedLine, printer: &mut Printer) -> anyhow::Result<()> {
+    if printer.is_json() {
+        return printer.document(line);
+    }
+    match &line.outcome {
+        LineOutcome::Refused { code, detail } => printer.line(format!(
+            "{}:{}: refused ({code}): {detail}",
+            line.file, line.line
+        )),
+        LineOutcome::Imported { .. } | LineOutcome::Duplicate { .. } => Ok(()),
+    }
+}
+
+pub(super) fn interpret(
+    args: &InterpretArgs,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    let (name, config) = (
+        args.interpreter.as_deref(),
+        args.interpreter_config.as_deref(),
+    );
+    if args.attempt != "all" {
+        let attempt = parse(&args.attempt, "attempt")?;
+        let interpreted = session.interpret(attempt, name, config)?;
+        interpreted_line(&interpreted, printer)?;
+        return Ok(exit::DONE);
+    }
+    let mut codes = StrictCodes::default();
+    let mut bar = Bar::new(printer.is_quiet());
+    let summary = session.interpret_all(name, config, &mut bar, |interpreted| {
+        if let ReadingOutcome::Refused(refused) = &interpreted.outcome {
+            codes.count(&refused.code);
+        }
+        printed(interpreted_line(&interpreted, printer))
+    })?;
+    printer.say(format!(
+        "{} read, {} refused",
+        summary.read, summary.refused
+    ))?;
+    Ok(codes.exit_code(args.strict))
+}
+
+fn interpreted_line(interpreted: &Interpreted, printer: &mut Printer) -> anyhow::Result<()> {
+    if printer.is_json() {
+        return printer.document(interpreted);
+    }
+    let name = interpreted.external_id.as_deref().unwrap_or("-");
+    let attempt = interpreted.attempt;
+    match &interpreted.outcome {
+        ReadingOutcome::Reading(reading) => printer.line(format!(
+            "{attempt} {name} {} reason {} error {} by {}",
+            reading.generation_state.as_str(),
+            reading.provider_reason.as_deref().unwrap_or("-"),
+            reading
+                .error
+                .as_ref()
+                .map_or("-", |error| error.class.as_str()),
+            interpreted.module.label,
+        )),
+        ReadingOutcome::Refused(refused) => printer.line(format!(
+            "{attempt} {name} refused ({}): {}",
+            refused.code, refused.detail
+        )),
+    }
+}
+
+pub(super) fn reinterpret(
+    command: &ReinterpretCommand,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    match command {
+        ReinterpretCommand::Attempt {
+            attempt,
+            interpreter,
+            interpreter_config,
+            dry_run,
+        } => {
+            let options = ReinterpretOptions {
+                names: app::module::RuleNames {
+                    interpreter: interpreter.as_deref(),
+                    interpreter_config: interpreter_config.as_deref(),
+                    policy: None,
+                    policy_config: None,
+                },
+                dry_run: *dry_run,
+                allow_older: None,
+            };
+            let done = session.reinterpret_attempt(parse(attempt, "attempt")?, &options)?;
+            attempt_done(&done, printer)?;
+            Ok(exit::DONE)
+        }
+        ReinterpretCommand::Call { call, rules } => {
+            let done = session.reinterpret_call(parse(call, "call")?, &options(rules))?;
+            call_done(&done, printer)?;
+            Ok(exit::DONE)
+        }
+        ReinterpretCommand::All {
+            rules,
+            dialect,
+            provider,
+            task,
+            status,
+            external_id,
+            strict,
+        } => {
+            let filters = Filters {
+                dialect: dialect.as_deref().map(known_dialect).transpose()?,
+                provider: provider.clone(),
+                task: task
+                    .as_deref()
+                    .map(|task| parse(task, "task"))
+                    .transpose()?,
+                status: status.map(Into::into),
+                external_id: external_id.clone(),
+            };
+            reinterpret_all(&filters, &options(rules), *strict, session, printer)
+        }
+    }
+}
+
+fn known_dialect(name: &str) -> Result<String, AppError> {
+    model::exchange::dialect(name)
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            let known = model::exchange::DIALECTS.join(", ");
+            AppError::Usage(format!("dialect {name:?}: expected one of {known}"))
+        })
+}
+
+fn options(rules: &RulesArgs) -> ReinterpretOptions<'_> {
+    ReinterpretOptions {
+        names: app::module::RuleNames {
+            interpreter: rules.interpreter.as_deref(),
+            interpreter_config: rules.interpreter_config.as_deref(),
+            policy: rules.policy.as_deref(),
+            policy_config: rules.policy_config.as_deref(),
+        },
+        dry_run: rules.dry_run,
+        allow_older: rules.allow_older.clone(),
+    }
+}
+
+fn attempt_done(done: &AttemptReinterpreted, printer: &mut Printer) -> anyhow::Result<()> {
+    if printer.is_json() {
+        return printer.document(done);
+    }
+    printer.line(format!(
+        "attempt {} reads {} under {}: {}",
+        done.attempt,
+        done.generation_state.as_str(),
+        done.module.label,
+        appended(done.appended, done.would_append),
+    ))?;
+    match done.interpretation {
+        Some(interpretation) => printer.line(format!("interpretation {interpretation}")),
+        None => Ok(()),
+    }
+}
+
+fn call_done(done: &CallReinterpretation, printer: &mut Printer) -> anyhow::Result<()> {
+    if printer.is_json() {
+        return printer.document(done);
+    }
+    let prior = done
+        .prior_status
+        .map_or("none", model::decision::CallStatus::as_str);
+    printer.line(format!(
+        "call {} is {} ({}), before: {prior}",
+        done.call,
+        done.status.as_str(),
+        done.reason
+    ))?;
+    printer.line(format!("basis {}", done.status_basis))?;
+    printer.line(appended(done.appended, done.would_append))?;
+    match done.record {
+        Some(record) => printer.line(format!("record {record}")),
+        None => Ok(()),
+    }
+}
+
+fn appended(appended: u64, would_append: Option<u64>) -> String {
+    match would_append {
+        Some(count) => format!("{count} events would be appended"),
+        None => format!("{appended} events appended"),
+    }
+}
+
+fn reinterpret_all(
+    filters: &Filters,
+    options: &ReinterpretOptions<'_>,
+    strict: bool,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    let mut codes = StrictCodes::default();
+    let mut bar = Bar::new(printer.is_quiet());
+    let summary = session.reinterpret_all(filters, options, &mut bar, |item| {
+        if let BulkItem::Refused { refused, .. } = &item {
+            codes.count(&refused.code);
+        }
+        printed(bulk_line(&item, printer))
+    })?;
+    if printer.is_json() {
+        printer.document(&serde_json::json!({ "summary": summary }))?;
+    } else {
+        summary_lines(&summary, printer)?;
+    }
+    Ok(codes.exit_code(strict))
+}
+
+fn bulk_line(item: &BulkItem, printer: &mut Printer) -> anyhow::Result<()> {
+    if printer.is_json() {
+        return printer.document(item);
+    }
+    match item {
+        BulkItem::Refused {
+            call,
+            external_id,
+            refused,
+        } => printer.line(format!(
+            "call {call} {} refused ({}): {}",
+            external_id.as_deref().unwrap_or("-"),
+            refused.code,
+            refused.detail
+        )),
+        BulkItem::Done(_) => Ok(()),
+    }
+}
+
+fn summary_lines(summary: &ReinterpretSummary, printer: &mut Printer) -> anyhow::Result<()> {
+    printer.line(format!(
+        "{} calls: {} reinterpreted, {} unchanged, {} refused; {}",
+        summary.calls,
+        summary.reinterpreted,
+        summary.unchanged,
+        summary.refused,
+        appended(summary.appended, summary.would_append),
+    ))?;
+    for line in matrix(&summary.matrix) {
+        printer.line(line)?;
+    }
+    Ok(())
+}
+
+/// Returns the lines of a table: a row per state before, a column per state now.
+fn matrix(cells: &[MatrixCell]) -> Vec<String> {
+    let name = |state: Option<GenerationState>| state.map_or("-", GenerationState::as_str);
+    let mut rows: Vec<_> = cells.iter().map(|cell| cell.from).collect();
+    let mut columns: Vec<_> = cells.iter().map(|cell| cell.to).collect();
+    for names in [&mut rows, &mut columns] {
+        names.sort_unstable();
+        names.dedup();
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let line = |first: &str, cells: Vec<String>| {
+        let cells: Vec<_> = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+        format!("{first:<12}{}", cells.concat())
+    };
+    let header = columns
+        .iter()
+        .map(|column| name(*column).to_owned())
+        .collect();
+    let mut lines = vec![line("before\\now", header)];
+    for row in rows {
+        let counts = columns.iter().map(|column| {
+            let cell = cells
+                .iter()
+                .find(|cell| cell.from == row && cell.to == *column);
+            cell.map_or(0, |cell| cell.calls).to_string()
+        });
+        lines.push(line(name(row), counts.collect()));
+    }
+    lines
+}
+
+/// What a strict run exits with: the class of the refusals.
+#[derive(Debug, Default)]
+struct StrictCodes {
+    evidence: u64,
+    module: u64,
+}
+
+impl StrictCodes {
+    fn count(&mut self, code: &str) {
+        if code == "module_failed" || code == "wrong_world" {
+            self.module += 1;
+        } else {
+            self.evidence += 1;
+        }
+    }
+
+    const fn exit_code(&self, strict: bool) -> u8 {
+        match (strict, self.evidence, self.module) {
+            (false, ..) | (true, 0, 0) => exit::DONE,
+            (true, 0, _) => exit::MODULE,
+            (true, ..) => exit::REFUSED,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `demo`: the story from import to refusal, each step in a process of its own,
+//! each claim printed with its evidence.
+
+mod claims;
+mod imported;
+mod stage;
+
+use std::path::{Path, PathBuf};
+
+use app::AppError;
+
+use crate::exit;
+use crate::printer::Printer;
+use claims::Claims;
+use stage::Stage;
+
+/// Runs the story. Without a folder nothing of it stays.
+pub(crate) fn run(dir: Option<&Path>, printer: &mut Printer) -> anyhow::Result<u8> {
+    let folder = Folder::open(dir)?;
+    let stage = Stage::new(folder.path())?;
+    let mut claims = Claims::new(printer);
+    imported::tell(&stage, &mut claims)?;
+    let holds = claims.finish(dir)?;
+    Ok(if holds { exit::DONE } else { exit::DAMAGE })
+}
+
+/// Where the story takes place.
+enum Folder {
+    Kept(PathBuf),
+    Temporary(tempfile::TempDir),
+}
+
+impl Folder {
+    fn open(dir: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(dir) = dir else {
+            return Ok(Self::Temporary(
+                tempfile::Builder::new().prefix("reread-demo-").tempdir()?,
+            ));
+        };
+        let empty = match std::fs::read_dir(dir) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                std::fs::create_dir_all(dir)?;
+                true
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if empty {
+            Ok(Self::Kept(dir.to_owned()))
+        } else {
+            let text = format!(
+                "{} is not empty: the demo needs a folder of its own",
+                dir.display()
+            );
+            Err(AppError::Usage(text).into())
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Kept(path) => path,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+}

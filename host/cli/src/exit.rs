@@ -1,0 +1,131 @@
+//! Exit codes, and how failures are told.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use app::{AppError, Class};
+
+use crate::printer::Printer;
+
+/// Done.
+pub(crate) const DONE: u8 = 0;
+/// Something that no rule foresees.
+pub(crate) const UNEXPECTED: u8 = 1;
+/// The question is malformed, or names something that is not there.
+pub(crate) const USAGE: u8 = 2;
+/// What is recorded is damaged, or a check found something.
+pub(crate) const DAMAGE: u8 = 3;
+/// Evidence or module bytes are unavailable, or a rule forbids it.
+pub(crate) const REFUSED: u8 = 4;
+/// Another process holds the lock.
+pub(crate) const BUSY: u8 = 6;
+/// A module is invalid, failed, passed a limit or refused.
+pub(crate) const MODULE: u8 = 7;
+
+const fn of_class(class: Class) -> u8 {
+    match class {
+        Class::Unexpected => UNEXPECTED,
+        Class::Usage => USAGE,
+        Class::Damage => DAMAGE,
+        Class::Refused => REFUSED,
+        Class::Busy => BUSY,
+        Class::Module => MODULE,
+    }
+}
+
+/// Tells why the command line could not be parsed.
+pub(crate) fn of_parse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let json = arguments.iter().any(|argument| argument == "--json");
+    if json && error.use_stderr() {
+        let message = error.render().to_string();
+        tell_json("usage", message.trim_end(), None, USAGE);
+    } else {
+        // Nothing is left to do when not even this can be printed.
+        error.print().ok();
+    }
+    ExitCode::from(if error.use_stderr() { USAGE } else { DONE })
+}
+
+/// Tells why a command failed and returns its exit code.
+pub(crate) fn of_error(error: &anyhow::Error, printer: &Printer) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::from(DONE);
+    }
+    let (code, name, hint) = match error.downcast_ref::<AppError>() {
+        Some(app) => (of_class(app.class()), app.code(), hint(app)),
+        None => (UNEXPECTED, "unexpected", None),
+    };
+    let message = format!("{error:#}");
+    if printer.is_json() {
+        tell_json(name, &message, hint, code);
+    } else {
+        let mut stderr = std::io::stderr().lock();
+        writeln!(stderr, "error: {message}").ok();
+        if let Some(hint) = hint {
+            writeln!(stderr, "\nhint: {hint}").ok();
+        }
+    }
+    ExitCode::from(code)
+}
+
+fn tell_json(name: &str, message: &str, hint: Option<&str>, code: u8) {
+    let error = serde_json::json!({
+        "error": {"code": name, "message": message, "hint": hint, "exit_code": code}
+    });
+    writeln!(std::io::stderr().lock(), "{error}").ok();
+}
+
+/// A reader that has seen enough is no failure.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Returns what to do next.
+fn hint(error: &AppError) -> Option<&'static str> {
+    use store::{HomeError, LedgerError};
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the others say it all themselves"
+    )]
+    match error {
+        AppError::Home(HomeError::Absent(_)) => {
+            Some("make one with `reread init`, or name another with --home DIR")
+        }
+        AppError::Home(HomeError::NotEmpty(_)) => {
+            Some("name an empty folder; an interrupted `init` can be removed and run again")
+        }
+        AppError::Observation(_) => Some(
+            "the observation still says when a response came and what it hashed to: see `reread \
+             show`; restore the file from a copy to read it again",
+        ),
+        AppError::StepBack { .. } => {
+            Some("add --allow-older=REASON if that is what you want; it is recorded")
+        }
+        AppError::Unknown { what: "module", .. } => {
+            Some("`reread module list` shows the labels; `reread module add FILE` adds one")
+        }
+        AppError::Unknown { .. } => Some("`reread log` and `reread state` show what there is"),
+        AppError::LabelBound { .. } => {
+            Some("a label is bound once; give the new module a label of its own")
+        }
+        AppError::ModuleUnavailable { .. } => {
+            Some("`reread verify` names all damage; restore the module's file from a copy")
+        }
+        AppError::NotReproduced { .. }
+        | AppError::Damage(_)
+        | AppError::Ledger(LedgerError::Leaf { .. } | LedgerError::Entry { .. }) => {
+            Some("run `reread verify` to see all damage")
+        }
+        AppError::Malformed(_) => Some("mend the lines, or import the others with --keep-going"),
+        AppError::Ledger(LedgerError::Busy { .. }) => {
+            Some("try again when the other process is done")
+        }
+        AppError::Ledger(LedgerError::Full { .. }) => Some("make room and try again"),
+        _ => None,
+    }
+}
