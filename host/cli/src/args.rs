@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use work::{
-    ArtifactCommand, ImportCommand, InterpretArgs, ModuleCommand, ReinterpretCommand, RulesArgs,
-    StateCommand, TaskCommand, VerifyArgs,
+    ArtifactCommand, ImportCommand, InterpretArgs, LogArgs, ModuleCommand, OutputArgs,
+    ReinterpretCommand, RulesArgs, StateCommand, TaskCommand, VerifyArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -79,34 +79,9 @@ pub(crate) enum Command {
         id: String,
     },
     /// Show history in order
-    Log {
-        /// Only events of this task
-        #[arg(long, value_name = "TASK")]
-        task: Option<String>,
-        /// Only events of this call
-        #[arg(long, value_name = "CALL")]
-        call: Option<String>,
-        /// Only events after this place
-        #[arg(long, value_name = "SEQ", default_value_t = 0)]
-        after: u64,
-        /// At most so many events
-        #[arg(long, value_name = "N")]
-        limit: Option<u64>,
-    },
+    Log(LogArgs),
     /// Print the text that a reading yields, made again from the preserved bytes
-    Output {
-        /// The attempt
-        attempt: String,
-        /// Read with this interpreter [default: the adopted one, else the home's]
-        #[arg(long, value_name = "LABEL")]
-        interpreter: Option<String>,
-        /// Give the interpreter this configuration
-        #[arg(long, value_name = "FILE")]
-        interpreter_config: Option<PathBuf>,
-        /// Put the text among the artifacts and print its hash
-        #[arg(long)]
-        store: bool,
-    },
+    Output(OutputArgs),
     /// Work with exact bytes
     #[command(subcommand)]
     Artifact(ArtifactCommand),

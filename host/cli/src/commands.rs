@@ -17,7 +17,7 @@ use etcetera::BaseStrategy as _;
 use model::event::home::Program;
 use store::Home;
 
-use crate::args::{Cli, Command, Global, TaskCommand};
+use crate::args::{Cli, Command, Global};
 use crate::clock::SystemClock;
 use crate::printer::Printer;
 use crate::{demo, exit, limits};
@@ -48,8 +48,8 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Reinterpret(_)
         | Command::State { .. }
         | Command::Show { .. }
-        | Command::Log { .. }
-        | Command::Output { .. }
+        | Command::Log(_)
+        | Command::Output(_)
         | Command::Artifact(_)
         | Command::Module(_)
         | Command::WhoRead { .. }
@@ -76,61 +76,14 @@ fn in_session(
     printer: &mut Printer,
 ) -> anyhow::Result<u8> {
     match command {
-        Command::Task(TaskCommand::Create {
-            title,
-            output,
-            criteria,
-            grant,
-            run,
-        }) => {
-            let declaration = view::declaration(title, output, criteria, grant, run.as_deref())?;
-            view::task_created(&session.create_task(declaration)?, printer)
-        }
-        Command::Task(TaskCommand::Show { task }) => {
-            view::task(&session.task_state(parse(task, "task")?)?, printer)
-        }
-        Command::Task(TaskCommand::List { run }) => {
-            view::tasks(&session.tasks(run.as_deref())?, printer)
-        }
+        Command::Task(command) => view::task_command(command, session, printer),
         Command::Import(command) => bulk::import(command, session, printer),
         Command::Interpret(args) => bulk::interpret(args, session, printer),
         Command::Reinterpret(command) => bulk::reinterpret(command, session, printer),
         Command::State { of } => view::state(of.as_ref(), session, printer),
         Command::Show { id } => view::show(&session.show(id)?, printer),
-        Command::Log {
-            task,
-            call,
-            after,
-            limit,
-        } => {
-            let filter = app::log::LogFilter {
-                task: task
-                    .as_deref()
-                    .map(|task| parse(task, "task"))
-                    .transpose()?,
-                call: call
-                    .as_deref()
-                    .map(|call| parse(call, "call"))
-                    .transpose()?,
-                after: *after,
-                limit: *limit,
-            };
-            read::log(session, filter, printer)
-        }
-        Command::Output {
-            attempt,
-            interpreter,
-            interpreter_config,
-            store,
-        } => {
-            let output = session.output(
-                parse(attempt, "attempt")?,
-                interpreter.as_deref(),
-                interpreter_config.as_deref(),
-                *store,
-            )?;
-            read::output(&output, printer)
-        }
+        Command::Log(args) => read::log(args, session, printer),
+        Command::Output(args) => read::output(args, session, printer),
         Command::Artifact(command) => read::artifact(command, session, printer),
         Command::Module(command) => module::run(command, session, printer),
         Command::WhoRead { sha } => read::who_read(sha, session, printer),

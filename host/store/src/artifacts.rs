@@ -7,18 +7,25 @@
 
 mod put;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::bounds::BODY_BYTES_MAX;
 use model::digest::{Digest, Hasher};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+use self::put::DurableFolders;
+use crate::syncing;
 
 /// The artifacts of one home.
 #[derive(Debug, Clone)]
 pub struct Artifacts {
     root: PathBuf,
+    durable: Arc<DurableFolders>,
 }
 
 /// Bytes whose hash was computed in this process and equals their name.
@@ -95,36 +102,43 @@ pub enum Found {
 }
 
 impl Artifacts {
-    /// Opens the artifacts below a folder and removes what an interrupted put
-    /// left behind. Returns how many temporary files were removed.
+    /// Opens the artifacts below a folder, which is made when it is missing, and
+    /// removes what an interrupted put left behind. Returns how many temporary files
+    /// were removed.
     pub fn open(root: impl Into<PathBuf>) -> Result<(Self, usize), ArtifactError> {
-        let artifacts = Self { root: root.into() };
+        let artifacts = Self {
+            root: root.into(),
+            durable: Arc::default(),
+        };
+        let top = artifacts.top();
+        syncing::create_folder(&top).map_err(|source| failed("creating", top, source))?;
         let swept = artifacts.sweep()?;
         Ok((artifacts, swept))
     }
 
     /// Returns where the bytes of this name are kept.
     pub fn path(&self, digest: Digest) -> PathBuf {
-        let hex = digest.to_hex();
-        let (folder, file) = hex.split_at(2);
-        self.root.join("sha256").join(folder).join(file)
+        self.folder(digest).join(file_of(digest))
+    }
+
+    fn top(&self) -> PathBuf {
+        self.root.join("sha256")
+    }
+
+    fn folder(&self, digest: Digest) -> PathBuf {
+        self.top().join(folder_of(digest))
     }
 
     /// Reads bytes and hashes them again.
     pub fn get(&self, digest: Digest) -> Result<VerifiedBytes, ArtifactError> {
-        let mut file = self.open_file(digest)?;
-        let path = || self.path(digest);
-        let metadata = file
-            .metadata()
-            .map_err(|source| failed("inspecting", path(), source))?;
-        let found = metadata.len();
-        let length = usize::try_from(found).unwrap_or(usize::MAX);
-        if length > BODY_BYTES_MAX {
-            return Err(ArtifactError::TooLarge { digest, found });
-        }
+        let (file, length) = self.open_file(digest)?;
         let mut bytes = Vec::with_capacity(length + 1);
-        file.read_to_end(&mut bytes)
-            .map_err(|source| failed("reading", path(), source))?;
+        // One byte more than there may be, to see that there is one.
+        let limit = u64::try_from(BODY_BYTES_MAX + 1).unwrap_or(u64::MAX);
+        file.take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(|source| failed("reading", self.path(digest), source))?;
+        bounded(digest, bytes.len())?;
         let verified = VerifiedBytes::of(bytes);
         if verified.digest == digest {
             Ok(verified)
@@ -138,10 +152,15 @@ impl Artifacts {
 
     /// Hashes the file of this name without keeping its bytes. Returns its length.
     pub fn check(&self, digest: Digest) -> Result<u64, ArtifactError> {
-        let mut file = self.open_file(digest)?;
+        self.hash(digest).map(|(_, length)| length)
+    }
+
+    /// Hashes the file of this name and returns it with its length.
+    fn hash(&self, digest: Digest) -> Result<(File, u64), ArtifactError> {
+        let (mut file, _) = self.open_file(digest)?;
         let mut hasher = Hasher::default();
         let mut buffer = vec![0; 128 * 1024];
-        let mut length: u64 = 0;
+        let mut length = 0;
         loop {
             let count = file
                 .read(&mut buffer)
@@ -150,11 +169,12 @@ impl Artifacts {
                 break;
             }
             hasher.update(buffer.get(..count).unwrap_or_default());
-            length += u64::try_from(count).unwrap_or(0);
+            length += count;
+            bounded(digest, length)?;
         }
         let found = hasher.finish();
         if found == digest {
-            Ok(length)
+            Ok((file, u64::try_from(length).unwrap_or(u64::MAX)))
         } else {
             Err(ArtifactError::Corrupt {
                 expected: digest,
@@ -163,44 +183,46 @@ impl Artifacts {
         }
     }
 
-    fn open_file(&self, digest: Digest) -> Result<File, ArtifactError> {
-        let path = self.path(digest);
+    /// Opens the plain file of this name; returns it with the length that it has now.
+    fn open_file(&self, digest: Digest) -> Result<(File, usize), ArtifactError> {
         // Neither a link nor a pipe that someone put in the place may lead us
         // elsewhere or keep us waiting.
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        let flags = i32::try_from(flags.bits()).unwrap_or_default();
-        let file = match OpenOptions::new()
-            .read(true)
-            .custom_flags(flags)
-            .open(&path)
-        {
-            Ok(file) => file,
-            Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                return Err(ArtifactError::Missing(digest));
-            }
-            Err(source)
-                if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) =>
-            {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = open_folder(&self.folder(digest))
+            .and_then(|folder| openat(folder, file_of(digest), flags, Mode::empty()));
+        let file = match opened {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Err(ArtifactError::Missing(digest)),
+            // A link, a folder that is none, or a socket.
+            Err(Errno::LOOP | Errno::NOTDIR | Errno::NXIO) => {
                 return Err(ArtifactError::NotAFile(digest));
             }
-            Err(source) => return Err(failed("opening", path, source)),
+            Err(errno) => return Err(failed("opening", self.path(digest), errno.into())),
         };
-        match file.metadata() {
-            Ok(metadata) if metadata.is_file() => Ok(file),
-            Ok(_) => Err(ArtifactError::NotAFile(digest)),
-            Err(source) => Err(failed("inspecting", path, source)),
+        let metadata = file
+            .metadata()
+            .map_err(|source| failed("inspecting", self.path(digest), source))?;
+        if !metadata.is_file() {
+            return Err(ArtifactError::NotAFile(digest));
         }
+        let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+        bounded(digest, length)?;
+        Ok((file, length))
     }
 
     /// Lists what lies in the artifact folders, in order of names.
     pub fn list(&self) -> Result<Vec<Found>, ArtifactError> {
         let mut found = Vec::new();
-        let top = self.root.join("sha256");
-        for folder in entries(&top)? {
+        for folder in entries(&self.top())? {
             let name = file_name(&folder);
-            if name.len() != 2 || !folder.is_dir() {
-                found.push(Found::Stray(folder));
-                continue;
+            let ours = Digest::from_hex(&format!("{name}{}", "0".repeat(62))).is_ok();
+            match open_folder(&folder) {
+                Ok(_) if ours => {}
+                Ok(_) | Err(Errno::NOTDIR | Errno::LOOP) => {
+                    found.push(Found::Stray(folder));
+                    continue;
+                }
+                Err(errno) => return Err(failed("opening", folder, errno.into())),
             }
             for file in entries(&folder)? {
                 let hex = format!("{name}{}", file_name(&file));
@@ -209,6 +231,31 @@ impl Artifacts {
         }
         Ok(found)
     }
+}
+
+/// Opens a folder; a link in its place is refused.
+fn open_folder(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
+}
+
+/// Refuses more bytes than an artifact may have.
+fn bounded(digest: Digest, length: usize) -> Result<(), ArtifactError> {
+    if length > BODY_BYTES_MAX {
+        return Err(ArtifactError::TooLarge {
+            digest,
+            found: u64::try_from(length).unwrap_or(u64::MAX),
+        });
+    }
+    Ok(())
+}
+
+fn folder_of(digest: Digest) -> String {
+    digest.to_hex().split_at(2).0.to_owned()
+}
+
+fn file_of(digest: Digest) -> String {
+    digest.to_hex().split_at(2).1.to_owned()
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, ArtifactError> {

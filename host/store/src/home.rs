@@ -111,9 +111,6 @@ impl Home {
         for folder in folders {
             syncing::create_folder(&folder).map_err(|source| io(&folder, source))?;
         }
-        for folder in [self.artifacts(), self.0.clone()] {
-            syncing::sync_folder(&folder).map_err(|source| io(&folder, source))?;
-        }
         Ok(())
     }
 
@@ -128,12 +125,9 @@ impl Home {
 
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::io::Write as _;
-    let folder = path
-        .parent()
-        .ok_or_else(|| io::Error::other("the path has no folder"))?;
     let mut salt = [0; 8];
     getrandom::fill(&mut salt).map_err(|error| io::Error::other(error.to_string()))?;
-    let temporary = folder.join(format!(".tmp-{:016x}", u64::from_be_bytes(salt)));
+    let temporary = path.with_file_name(format!(".tmp-{:016x}", u64::from_be_bytes(salt)));
     let mut file = syncing::create_file(&temporary)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     let renamed = written.and_then(|()| std::fs::rename(&temporary, path));
@@ -142,5 +136,5 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         std::fs::remove_file(&temporary).ok();
         return Err(error);
     }
-    syncing::sync_folder(folder)
+    syncing::sync_parent(path)
 }

@@ -4,17 +4,21 @@
 //! entries that are there; both change in the same transaction. The ledger owns
 //! order. It does not know what an event means.
 
-mod audit;
 mod reader;
-mod schema;
 mod writer;
+
+mod audit;
+mod columns;
+mod query;
+mod schema;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use model::Digest;
 use model::event::EventError;
-use model::{Digest, EventId};
 use rusqlite::{Connection, OpenFlags};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 pub use audit::{IndexFinding, RawEntry};
 pub use reader::{ProjectionRow, Reader, ScopeKey};
@@ -39,19 +43,27 @@ const APPLICATION_ID: i64 = 0x5252_6431;
 #[derive(Debug)]
 pub struct Ledger {
     connection: Connection,
+    origin: Origin,
+}
+
+/// What an error says of the ledger that it comes from.
+#[derive(Debug)]
+struct Origin {
     path: PathBuf,
+    /// How long other processes are waited for.
+    wait: Duration,
 }
 
 /// Why the ledger cannot be read or appended to.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// Another process holds the lock.
-    #[error("ledger {}: another process holds the lock for more than {wait_s} s", path.display())]
+    #[error("ledger {}: another process holds the lock for more than {wait:?}", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
         /// How long was waited.
-        wait_s: u64,
+        wait: Duration,
     },
     /// The file is not a ledger of ours.
     #[error("{} is not a ledger of this program: {detail}", path.display())]
@@ -85,12 +97,15 @@ pub enum LedgerError {
         path: PathBuf,
     },
     /// An entry does not hash to its leaf.
-    #[error("event {seq}: leaf is {leaf}, but salt and bytes hash to {found}")]
+    #[error(
+        "event {seq}: leaf is {}, but salt and bytes hash to {found}",
+        digest_or_length(leaf)
+    )]
     Leaf {
         /// Its place.
         seq: u64,
-        /// The leaf recorded.
-        leaf: Digest,
+        /// The leaf recorded: 32 bytes, unless it was damaged.
+        leaf: Vec<u8>,
         /// What its bytes hash to.
         found: Digest,
     },
@@ -109,10 +124,15 @@ pub enum LedgerError {
         seq: u64,
     },
     /// The tree's edge is not of the entries that are there.
-    #[error("the tree has {tree} leaves, but the ledger has {events} events")]
+    #[error(
+        "the tree has {tree} leaves and {edge_bytes} bytes of roots at its edge, but the ledger \
+         has {events} events, which need {}", u64::from(events.count_ones()) * 32
+    )]
     Tree {
         /// The size of the tree.
         tree: u64,
+        /// The bytes of the roots at its edge.
+        edge_bytes: usize,
         /// The last place in use.
         events: u64,
     },
@@ -151,36 +171,62 @@ pub enum LedgerError {
 }
 
 impl Ledger {
-    /// Creates a ledger and fills it in one transaction: a crash leaves either
-    /// nothing or all of what `fill` appends.
+    /// Creates a ledger and fills it in one transaction. It gets its name when it is
+    /// whole: a crash or a failing `fill` leaves no file of that name.
     pub fn create<E: From<LedgerError>>(
         path: &Path,
         fill: impl FnOnce(&mut Writer<'_>) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let file = syncing::create_file(path).map_err(|source| LedgerError::Io {
-            path: path.to_owned(),
+        let origin = Origin::of(path, LOCK_WAIT);
+        let taken = || std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+        if path.symlink_metadata().is_ok() {
+            return Err(origin.io(taken()).into());
+        }
+        let draft = beside(path, ".new");
+        let created = syncing::create_file(&draft).map_err(|source| LedgerError::Io {
+            path: draft.clone(),
             source,
-        })?;
-        drop(file);
-        let mut ledger = Self::connect(path, LOCK_WAIT)?;
-        let path = ledger.path.clone();
-        let sqlite = |source| from_sqlite(&path, source);
-        let transaction = ledger.connection.transaction().map_err(sqlite)?;
-        transaction.execute_batch(schema::CREATE).map_err(sqlite)?;
+        });
+        drop(created?);
+        let placed = Self::fill(&draft, &origin, fill)
+            .and_then(|()| place(&draft, path).map_err(|source| origin.io(source).into()));
+        if let Err(error) = placed {
+            for leftover in [beside(&draft, "-shm"), beside(&draft, "-wal"), draft] {
+                // Best effort: the error that matters is the one above.
+                std::fs::remove_file(leftover).ok();
+            }
+            return Err(error);
+        }
+        Ok(Self::open(path)?)
+    }
+
+    fn fill<E: From<LedgerError>>(
+        draft: &Path,
+        origin: &Origin,
+        fill: impl FnOnce(&mut Writer<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let sqlite = |source| origin.sqlite(source);
+        let mut connection = connect(draft, origin)?;
+        keep_durable(&connection, origin)?;
+        let transaction = connection.transaction().map_err(sqlite)?;
         transaction
-            .pragma_update(None, "user_version", SCHEMA_VERSION)
+            .execute_batch(&schema::create())
+            .and_then(|()| transaction.pragma_update(None, "user_version", SCHEMA_VERSION))
             .and_then(|()| transaction.pragma_update(None, "application_id", APPLICATION_ID))
             .map_err(sqlite)?;
-        let mut writer = Writer::within(transaction, &path)?;
+        let mut writer = Writer::within(transaction, origin)?;
         fill(&mut writer)?;
-        writer.commit()?;
-        if let Some(folder) = path.parent() {
-            syncing::sync_folder(folder).map_err(|source| LedgerError::Io {
-                path: path.clone(),
-                source,
-            })?;
+        writer.commit_projected()?;
+        // The file is renamed without its WAL: all of it must be in the file.
+        let unmoved: i64 = connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(sqlite)?;
+        connection.close().map_err(|(_, source)| sqlite(source))?;
+        if unmoved == 0 {
+            Ok(())
+        } else {
+            Err(origin.busy().into())
         }
-        Ok(ledger)
     }
 
     /// Opens a ledger, waiting up to [`LOCK_WAIT`] for other processes.
@@ -190,120 +236,185 @@ impl Ledger {
 
     /// Opens a ledger with a time of one's own to wait for other processes.
     pub fn open_waiting(path: &Path, wait: Duration) -> Result<Self, LedgerError> {
-        let ledger = Self::connect(path, wait)?;
-        ledger.check_tables()?;
-        Ok(ledger)
-    }
-
-    fn connect(path: &Path, wait: Duration) -> Result<Self, LedgerError> {
-        let version = rusqlite::version_number();
-        if version < SQLITE_VERSION_MIN {
-            return Err(LedgerError::SqliteTooOld(version));
-        }
-        let sqlite = |source| from_sqlite(path, source);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(sqlite)?;
-        connection.busy_timeout(wait).map_err(sqlite)?;
-        connection.set_prepared_statement_cache_capacity(64);
-        // WAL with FULL is the one mode in which no acknowledged append was lost
-        // to a power cut and a commit costs one fsync. What is erased is wiped.
-        for (name, value) in [
-            ("synchronous", "FULL"),
-            ("secure_delete", "ON"),
-            ("temp_store", "MEMORY"),
-        ] {
-            connection
-                .pragma_update(None, name, value)
-                .map_err(sqlite)?;
-        }
-        connection
-            .pragma_update(None, "trusted_schema", false)
-            .map_err(sqlite)?;
-        let mode: String = connection
-            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
-            .map_err(sqlite)?;
-        let synchronous: i64 = connection
-            .pragma_query_value(None, "synchronous", |row| row.get(0))
-            .map_err(sqlite)?;
-        if mode != "wal" || synchronous != 2 {
-            let detail = format!(
-                "expected journal_mode wal and synchronous 2, found {mode} and {synchronous}"
-            );
-            return Err(LedgerError::NotALedger {
-                path: path.to_owned(),
-                detail,
-            });
-        }
-        Ok(Self {
-            connection,
-            path: path.to_owned(),
-        })
-    }
-
-    fn check_tables(&self) -> Result<(), LedgerError> {
-        let pragma = |name: &str| -> Result<i64, LedgerError> {
-            self.connection
-                .pragma_query_value(None, name, |row| row.get(0))
-                .map_err(|source| from_sqlite(&self.path, source))
-        };
-        let (application, version) = (pragma("application_id")?, pragma("user_version")?);
-        if application != APPLICATION_ID {
-            let detail = format!(
-                "expected application_id {APPLICATION_ID}, found {application} (an interrupted \
-                 init leaves such a file; remove the folder and run init again)"
-            );
-            return Err(LedgerError::NotALedger {
-                path: self.path.clone(),
-                detail,
-            });
-        }
-        if version != SCHEMA_VERSION {
-            return Err(LedgerError::Newer {
-                path: self.path.clone(),
-                found: version,
-            });
-        }
-        Ok(())
+        let origin = Origin::of(path, wait);
+        let connection = connect(path, &origin)?;
+        // Before anything is set: setting the journal mode writes to the file, and
+        // it may be another program's.
+        check_identity(&connection, &origin)?;
+        keep_durable(&connection, &origin)?;
+        Ok(Self { connection, origin })
     }
 
     /// Returns the file.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.origin.path
     }
 
     /// Reads without a transaction: each question sees the latest state.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::new(&self.connection, &self.path)
+        Reader::new(&self.connection, &self.origin)
     }
 
     /// Takes the write lock. Nothing is written until [`Writer::commit`].
     pub fn writer(&mut self) -> Result<Writer<'_>, LedgerError> {
-        Writer::begin(&mut self.connection, &self.path)
+        Writer::begin(&mut self.connection, &self.origin)
     }
 }
 
-/// Turns what SQLite says into what it means here.
-fn from_sqlite(path: &Path, source: rusqlite::Error) -> LedgerError {
-    use rusqlite::ErrorCode;
-    let path = path.to_owned();
-    match source.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LedgerError::Busy {
-            path,
-            wait_s: LOCK_WAIT.as_secs(),
-        },
-        Some(ErrorCode::DiskFull) => LedgerError::Full { path },
-        Some(ErrorCode::ReadOnly) => LedgerError::ReadOnly { path },
-        Some(ErrorCode::NotADatabase) => LedgerError::NotALedger {
-            path,
-            detail: "it is not an SQLite file".to_owned(),
-        },
-        _ => LedgerError::Sqlite { path, source },
-    }
+fn connect(file: &Path, origin: &Origin) -> Result<Connection, LedgerError> {
+    require_sqlite(rusqlite::version_number())?;
+    // SQLite would take a relative path such as `file:home/ledger.sqlite3` for a URI.
+    let file = std::path::absolute(file).map_err(|source| origin.io(source))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection =
+        Connection::open_with_flags(file, flags).map_err(|source| origin.sqlite(source))?;
+    connection
+        .busy_timeout(origin.wait)
+        .map_err(|source| origin.sqlite(source))?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
 }
 
-/// Restores an event id from a column.
-fn event_id(bytes: [u8; 16]) -> EventId {
-    EventId::from_bytes(bytes)
+const fn require_sqlite(version: i32) -> Result<(), LedgerError> {
+    if version < SQLITE_VERSION_MIN {
+        return Err(LedgerError::SqliteTooOld(version));
+    }
+    Ok(())
+}
+
+fn check_identity(connection: &Connection, origin: &Origin) -> Result<(), LedgerError> {
+    let (application, version) = (
+        pragma(connection, "application_id", origin)?,
+        pragma(connection, "user_version", origin)?,
+    );
+    let refused = |detail| LedgerError::NotALedger {
+        path: origin.path.clone(),
+        detail,
+    };
+    if application != APPLICATION_ID {
+        return Err(refused(format!(
+            "expected application_id {APPLICATION_ID}, found {application}"
+        )));
+    }
+    if version > SCHEMA_VERSION {
+        return Err(LedgerError::Newer {
+            path: origin.path.clone(),
+            found: version,
+        });
+    }
+    if version < SCHEMA_VERSION {
+        return Err(refused(format!(
+            "expected tables of version {SCHEMA_VERSION}, found version {version}"
+        )));
+    }
+    Ok(())
+}
+
+/// Sets how commits are made durable, and checks that it is so.
+fn keep_durable(connection: &Connection, origin: &Origin) -> Result<(), LedgerError> {
+    // WAL with FULL is the one mode in which no acknowledged append was lost to a
+    // power cut and a commit costs one fsync. What is erased is wiped. On macOS an
+    // fsync alone does not reach the disk.
+    for (name, value) in [
+        ("journal_mode", "WAL"),
+        ("synchronous", "FULL"),
+        ("fullfsync", "ON"),
+        ("checkpoint_fullfsync", "ON"),
+        ("secure_delete", "ON"),
+        ("temp_store", "MEMORY"),
+        ("trusted_schema", "OFF"),
+    ] {
+        connection
+            .pragma_update(None, name, value)
+            .map_err(|source| origin.sqlite(source))?;
+    }
+    let mode: String = connection
+        .pragma_query_value(None, "journal_mode", |row| row.get(0))
+        .map_err(|source| origin.sqlite(source))?;
+    let synchronous = pragma(connection, "synchronous", origin)?;
+    let secure_delete = pragma(connection, "secure_delete", origin)?;
+    if mode == "wal" && synchronous == 2 && secure_delete == 1 {
+        return Ok(());
+    }
+    Err(LedgerError::NotALedger {
+        path: origin.path.clone(),
+        detail: format!(
+            "expected journal_mode wal, synchronous 2 and secure_delete 1, found {mode}, \
+             {synchronous} and {secure_delete}"
+        ),
+    })
+}
+
+fn pragma(connection: &Connection, name: &str, origin: &Origin) -> Result<i64, LedgerError> {
+    connection
+        .pragma_query_value(None, name, |row| row.get(0))
+        .map_err(|source| origin.sqlite(source))
+}
+
+/// Returns the path of a file that belongs to another one.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Gives a whole ledger its name, durably and without replacing anything.
+fn place(draft: &Path, path: &Path) -> std::io::Result<()> {
+    match renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE) {
+        Ok(()) => {}
+        Err(errno) if syncing::knows_no_noreplace(errno) => {
+            std::fs::hard_link(draft, path)?;
+            std::fs::remove_file(draft)?;
+        }
+        Err(errno) => return Err(errno.into()),
+    }
+    syncing::sync_parent(path)
+}
+
+fn digest_or_length(leaf: &[u8]) -> String {
+    <[u8; 32]>::try_from(leaf).map_or_else(
+        |_error| format!("of {} bytes", leaf.len()),
+        |bytes| Digest::from_bytes(bytes).to_string(),
+    )
+}
+
+impl Origin {
+    fn of(path: &Path, wait: Duration) -> Self {
+        Self {
+            path: path.to_owned(),
+            wait,
+        }
+    }
+
+    fn busy(&self) -> LedgerError {
+        LedgerError::Busy {
+            path: self.path.clone(),
+            wait: self.wait,
+        }
+    }
+
+    fn io(&self, source: std::io::Error) -> LedgerError {
+        LedgerError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    /// Turns what SQLite says into what it means here.
+    fn sqlite(&self, source: rusqlite::Error) -> LedgerError {
+        use rusqlite::ErrorCode;
+        let path = self.path.clone();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.busy(),
+            Some(ErrorCode::DiskFull) => LedgerError::Full { path },
+            Some(ErrorCode::ReadOnly) => LedgerError::ReadOnly { path },
+            Some(ErrorCode::NotADatabase) => LedgerError::NotALedger {
+                path,
+                detail: "it is not an SQLite file".to_owned(),
+            },
+            _ => LedgerError::Sqlite { path, source },
+        }
+    }
 }
 
 #[cfg(test)]

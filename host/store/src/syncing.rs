@@ -5,9 +5,26 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-/// Creates a folder that only the owner can enter, and its parents.
+use rustix::io::Errno;
+
+/// Creates a folder that only the owner can enter, and its parents. Every folder
+/// made is durable in the one above it.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+    match make_folder(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create_folder(parent(path).ok_or(error)?)?;
+            make_folder(path)
+        }
+        made => made,
+    }
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => sync_parent(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Creates a file that only the owner can read; it must not exist.
@@ -24,7 +41,29 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
+/// Makes the entry of a file or a folder in the one above it durable.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    sync_folder(parent(path).ok_or(io::ErrorKind::NotFound)?)
+}
+
+/// Returns the folder above a path; of a bare name, the present one.
+fn parent(path: &Path) -> Option<&Path> {
+    path.parent().map(|parent| {
+        if parent.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            parent
+        }
+    })
+}
+
 /// Returns whether a folder holds nothing.
 pub(crate) fn is_empty(path: &Path) -> io::Result<bool> {
     Ok(fs::read_dir(path)?.next().is_none())
+}
+
+/// Returns whether a rename failed because the file system knows none that does
+/// not replace; a hard link gives the same guarantee.
+pub(crate) const fn knows_no_noreplace(errno: Errno) -> bool {
+    matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }

@@ -201,10 +201,10 @@ impl<'a, 'f> History<'a, 'f> {
                 for target in &body.targets {
                     match target {
                         ErasureTarget::Event { seq } => {
-                            self.walked.references.erased_events.push(*seq)
+                            self.walked.references.erased_events.push(*seq);
                         }
                         ErasureTarget::Artifact { sha256 } => {
-                            self.walked.references.erased.push(*sha256)
+                            self.walked.references.erased.push(*sha256);
                         }
                     }
                 }

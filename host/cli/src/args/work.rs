@@ -191,6 +191,39 @@ pub(crate) enum StateCommand {
     },
 }
 
+/// `log …`
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Only events of this task
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// Only events of this call
+    #[arg(long, value_name = "CALL")]
+    pub(crate) call: Option<String>,
+    /// Only events after this place
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    pub(crate) after: u64,
+    /// At most so many events
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+}
+
+/// `output …`
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// The attempt
+    pub(crate) attempt: String,
+    /// Read with this interpreter [default: the adopted one, else the home's]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) interpreter: Option<String>,
+    /// Give the interpreter this configuration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) interpreter_config: Option<PathBuf>,
+    /// Put the text among the artifacts and print its hash
+    #[arg(long)]
+    pub(crate) store: bool,
+}
+
 /// `artifact …`
 #[derive(Debug, Subcommand)]
 pub(crate) enum ArtifactCommand {

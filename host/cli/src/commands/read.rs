@@ -2,12 +2,11 @@
 //! `reads-of`.
 
 use app::log::{EventView, LogFilter};
-use app::output::Output;
 use app::{AppError, Session};
 use model::{Digest, Placed};
 
-use super::printed;
-use crate::args::ArtifactCommand;
+use super::{parse, printed};
+use crate::args::{ArtifactCommand, LogArgs, OutputArgs};
 use crate::exit;
 use crate::printer::Printer;
 
@@ -17,11 +16,21 @@ fn digest(text: &str) -> Result<Digest, AppError> {
     Digest::from_hex(hex).map_err(AppError::Digest)
 }
 
-pub(super) fn log(
-    session: &Session,
-    filter: LogFilter,
-    printer: &mut Printer,
-) -> anyhow::Result<u8> {
+pub(super) fn log(args: &LogArgs, session: &Session, printer: &mut Printer) -> anyhow::Result<u8> {
+    let filter = LogFilter {
+        task: args
+            .task
+            .as_deref()
+            .map(|task| parse(task, "task"))
+            .transpose()?,
+        call: args
+            .call
+            .as_deref()
+            .map(|call| parse(call, "call"))
+            .transpose()?,
+        after: args.after,
+        limit: args.limit,
+    };
     session.log(filter, |placed| {
         if printer.is_json() {
             let view = EventView::of(placed)?;
@@ -49,9 +58,19 @@ pub(super) fn event_line(placed: &Placed) -> String {
     .to_owned()
 }
 
-pub(super) fn output(output: &Output, printer: &mut Printer) -> anyhow::Result<u8> {
+pub(super) fn output(
+    args: &OutputArgs,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    let output = session.output(
+        parse(&args.attempt, "attempt")?,
+        args.interpreter.as_deref(),
+        args.interpreter_config.as_deref(),
+        args.store,
+    )?;
     if printer.is_json() {
-        printer.document(output)?;
+        printer.document(&output)?;
         return Ok(exit::DONE);
     }
     match (&output.output_text, output.stored, output.sha256) {

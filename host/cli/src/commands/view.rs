@@ -10,12 +10,35 @@ use app::{AppError, Session};
 use model::projection::{CallState, TaskState};
 
 use super::parse;
-use crate::args::StateCommand;
+use crate::args::{StateCommand, TaskCommand};
 use crate::exit;
 use crate::printer::Printer;
 
+pub(super) fn task_command(
+    command: &TaskCommand,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    match command {
+        TaskCommand::Create {
+            title,
+            output,
+            criteria,
+            grant,
+            run,
+        } => {
+            let declaration = declaration(title, output, criteria, grant, run.as_deref())?;
+            task_created(&session.create_task(declaration)?, printer)
+        }
+        TaskCommand::Show { task: name } => {
+            task(&session.task_state(parse(name, "task")?)?, printer)
+        }
+        TaskCommand::List { run } => tasks(&session.tasks(run.as_deref())?, printer),
+    }
+}
+
 /// Pairs outputs with their criteria, in the order given.
-pub(super) fn declaration(
+fn declaration(
     title: &str,
     outputs: &[String],
     criteria: &[PathBuf],
@@ -50,7 +73,7 @@ pub(super) fn declaration(
     })
 }
 
-pub(super) fn task_created(task: &TaskDeclared, printer: &mut Printer) -> anyhow::Result<u8> {
+fn task_created(task: &TaskDeclared, printer: &mut Printer) -> anyhow::Result<u8> {
     if printer.is_json() {
         printer.document(task)?;
     } else {
@@ -65,7 +88,7 @@ pub(super) fn task_created(task: &TaskDeclared, printer: &mut Printer) -> anyhow
     Ok(exit::DONE)
 }
 
-pub(super) fn tasks(tasks: &[TaskListed], printer: &mut Printer) -> anyhow::Result<u8> {
+fn tasks(tasks: &[TaskListed], printer: &mut Printer) -> anyhow::Result<u8> {
     for task in tasks {
         if printer.is_json() {
             printer.document(task)?;
@@ -128,7 +151,7 @@ fn home(state: &HomeState, printer: &mut Printer) -> anyhow::Result<u8> {
     Ok(exit::DONE)
 }
 
-pub(super) fn task(state: &TaskState, printer: &mut Printer) -> anyhow::Result<u8> {
+fn task(state: &TaskState, printer: &mut Printer) -> anyhow::Result<u8> {
     if printer.is_json() {
         printer.document(state)?;
         return Ok(exit::DONE);

@@ -1,5 +1,4 @@
 //! What the tests of this crate share.
-#![expect(dead_code, reason = "no test uses all of it")]
 
 pub(crate) mod abi;
 pub(crate) mod fixture;
@@ -7,8 +6,10 @@ pub(crate) mod types;
 
 use std::num::NonZeroU32;
 
+use model::decision::{AttemptDecision, AttemptFacts, Disposition, ReadingFacts};
 use model::exchange::{Observation, TransportOutcome};
-use runtime::{Interpreter, Limits, Sandbox, compile};
+use model::reading::{GenerationState, StructuredWord};
+use runtime::{Interpreter, Limits, Policy, Sandbox, compile};
 
 /// Fuel for tests: plenty for a fixture, used up in a few milliseconds.
 pub(crate) const FUEL: u64 = 10_000_000;
@@ -37,4 +38,38 @@ pub(crate) fn observation(body: &[u8]) -> Observation<'_> {
         response_body: Some(body),
         request_body: None,
     }
+}
+
+pub(crate) fn policy(fixture: &fixture::Fixture) -> Policy {
+    let compiled = compile(&fixture.build()).unwrap();
+    sandbox(limits()).policy(&compiled).unwrap()
+}
+
+/// One attempt, and what was decided about it.
+pub(crate) fn attempt() -> (AttemptFacts, AttemptDecision) {
+    let reading = ReadingFacts {
+        vocabulary: 1,
+        generation_state: GenerationState::Complete,
+        provider_reason: Some("stop".to_owned()),
+        error_class: None,
+        has_output_text: true,
+        has_refusal: false,
+        tool_calls: 0,
+        structured_output: StructuredWord::NotRequested,
+        transport_outcome: TransportOutcome::ResponseReceived,
+        status: Some(200),
+        exception_type: None,
+        retry_after: None,
+    };
+    let facts = AttemptFacts {
+        index: 1,
+        max_attempts: 3,
+        elapsed_ms: Some(812),
+        reading,
+    };
+    let decision = AttemptDecision {
+        disposition: Disposition::Accept,
+        reason: "accepted".to_owned(),
+    };
+    (facts, decision)
 }

@@ -1,15 +1,17 @@
 //! Making bytes durable under their name.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::digest::Digest;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
+use rustix::io::Errno;
 
-use super::{ArtifactError, Artifacts, failed};
+use super::{ArtifactError, Artifacts, bounded, failed, file_of, open_folder};
 use crate::syncing;
 
 /// How many files of a group are written at once: enough to let the disk
@@ -27,6 +29,9 @@ impl Artifacts {
     /// Makes a group of bytes durable together, and returns their names in order.
     pub fn put_all(&self, group: &[&[u8]]) -> Result<Vec<Digest>, ArtifactError> {
         let digests: Vec<_> = group.iter().map(|bytes| Digest::of(bytes)).collect();
+        for (digest, bytes) in digests.iter().zip(group) {
+            bounded(*digest, bytes.len())?;
+        }
         let mut wanted: Vec<_> = digests.iter().copied().zip(group.iter().copied()).collect();
         wanted.sort_unstable_by_key(|(digest, _)| *digest);
         wanted.dedup_by_key(|(digest, _)| *digest);
@@ -56,28 +61,21 @@ impl Artifacts {
             })
         };
         placed?;
-        let folders: BTreeSet<PathBuf> = wanted
-            .iter()
-            .filter_map(|(digest, _)| self.path(*digest).parent().map(Path::to_owned))
-            .collect();
-        for folder in folders {
-            syncing::sync_folder(&folder).map_err(|source| failed("syncing", folder, source))?;
-        }
+        self.sync_folders(wanted.iter().map(|(digest, _)| *digest))?;
         drop(lock);
         Ok(digests)
     }
 
     /// Puts one file in its place; its folder is not yet durable.
     fn place(&self, digest: Digest, bytes: &[u8]) -> Result<(), ArtifactError> {
-        let path = self.path(digest);
-        if path.symlink_metadata().is_ok() {
+        if self.path(digest).symlink_metadata().is_ok() {
             return self.confirm(digest);
         }
-        self.make_folder(&path)?;
+        let folder = self.make_folder(digest)?;
         let temporary = self.temporary_path()?;
         let result = write_synced(&temporary, bytes)
             .map_err(|source| failed("writing", temporary.clone(), source))
-            .and_then(|()| self.rename(&temporary, digest));
+            .and_then(|()| self.rename(&temporary, &folder, digest));
         if result.is_err() {
             // Best effort: the sweep at the next open removes what stays.
             fs::remove_file(&temporary).ok();
@@ -85,51 +83,76 @@ impl Artifacts {
         result
     }
 
-    fn rename(&self, temporary: &Path, digest: Digest) -> Result<(), ArtifactError> {
-        use rustix::io::Errno;
-        let path = self.path(digest);
-        match renameat_with(CWD, temporary, CWD, &path, RenameFlags::NOREPLACE) {
-            Ok(()) => Ok(()),
-            Err(Errno::EXIST) => {
-                fs::remove_file(temporary).ok();
-                self.confirm(digest)
-            }
-            // Some file systems know no rename without replacing; a hard link
-            // gives the same guarantee.
-            Err(Errno::INVAL | Errno::NOSYS) => match fs::hard_link(temporary, &path) {
-                Ok(()) => fs::remove_file(temporary)
-                    .map_err(|source| failed("removing", temporary.to_owned(), source)),
-                Err(source) if source.kind() == io::ErrorKind::AlreadyExists => {
-                    fs::remove_file(temporary).ok();
-                    self.confirm(digest)
+    fn rename(
+        &self,
+        temporary: &Path,
+        folder: &OwnedFd,
+        digest: Digest,
+    ) -> Result<(), ArtifactError> {
+        let name = file_of(digest);
+        match renameat_with(CWD, temporary, folder, &name, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(()),
+            Err(Errno::EXIST) => {}
+            Err(errno) if syncing::knows_no_noreplace(errno) => {
+                match linkat(CWD, temporary, folder, &name, AtFlags::empty()) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(failed("linking", self.path(digest), errno.into())),
                 }
-                Err(source) => Err(failed("linking", path, source)),
-            },
-            Err(errno) => Err(failed("renaming", path, errno.into())),
+            }
+            Err(errno) => return Err(failed("renaming", self.path(digest), errno.into())),
         }
+        fs::remove_file(temporary)
+            .map_err(|source| failed("removing", temporary.to_owned(), source))?;
+        self.confirm(digest)
     }
 
-    /// Checks a file that is there already and makes it durable: whoever wrote
-    /// it may have died before its fsync.
+    /// Checks a file that is there already and makes it durable: whoever wrote it may
+    /// have died before its fsync.
     fn confirm(&self, digest: Digest) -> Result<(), ArtifactError> {
-        self.check(digest)?;
-        let path = self.path(digest);
-        File::open(&path)
-            .and_then(|file| file.sync_all())
-            .map_err(|source| failed("syncing", path, source))
+        let (file, _) = self.hash(digest)?;
+        file.sync_all()
+            .map_err(|source| failed("syncing", self.path(digest), source))
     }
 
-    fn make_folder(&self, path: &Path) -> Result<(), ArtifactError> {
-        let Some(folder) = path.parent() else {
-            return Ok(());
-        };
-        if folder.is_dir() {
-            return Ok(());
+    /// Opens the folder of a name, which is made when it is missing.
+    fn make_folder(&self, digest: Digest) -> Result<OwnedFd, ArtifactError> {
+        let folder = self.folder(digest);
+        match open_folder(&folder) {
+            Err(Errno::NOENT) => {
+                syncing::create_folder(&folder)
+                    .map_err(|source| failed("creating", folder.clone(), source))?;
+                open_folder(&folder)
+            }
+            opened => opened,
         }
-        syncing::create_folder(folder)
-            .map_err(|source| failed("creating", folder.to_owned(), source))?;
-        let top = self.root.join("sha256");
-        syncing::sync_folder(&top).map_err(|source| failed("syncing", top, source))
+        .map_err(|errno| failed("opening", folder, errno.into()))
+    }
+
+    /// Makes the folders of these names durable, and each in the one above it:
+    /// whoever made it may have died before that.
+    fn sync_folders(&self, digests: impl Iterator<Item = Digest>) -> Result<(), ArtifactError> {
+        let sync = |folder: &Path| {
+            open_folder(folder)
+                .map_err(io::Error::from)
+                .and_then(|folder| File::from(folder).sync_all())
+                .map_err(|source| failed("syncing", folder.to_owned(), source))
+        };
+        let mut folders = BTreeMap::new();
+        for digest in digests {
+            let [name, ..] = *digest.as_bytes();
+            folders.insert(name, self.folder(digest));
+        }
+        for folder in folders.values() {
+            sync(folder)?;
+        }
+        if folders.keys().any(|name| !self.durable.holds(*name)) {
+            syncing::sync_folder(&self.top())
+                .map_err(|source| failed("syncing", self.top(), source))?;
+            for name in folders.keys() {
+                self.durable.insert(*name);
+            }
+        }
+        Ok(())
     }
 
     fn temporary_path(&self) -> Result<PathBuf, ArtifactError> {
@@ -165,7 +188,7 @@ impl Artifacts {
         }
         let mut swept = 0;
         for path in super::entries(&self.root.join("tmp"))? {
-            if path.file_name().is_some_and(|name| name != LOCK) {
+            if is_temporary(&path) {
                 fs::remove_file(&path).map_err(|source| failed("removing", path, source))?;
                 swept += 1;
             }
@@ -185,18 +208,45 @@ impl Artifacts {
         let folder = self.root.join("tmp");
         syncing::create_folder(&folder)
             .map_err(|source| failed("creating", folder.clone(), source))?;
-        let path = folder.join(LOCK);
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|source| failed("opening", path, source))
+        let path = folder.join("lock");
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        openat(CWD, &path, flags, Mode::RUSR | Mode::WUSR)
+            .map(File::from)
+            .map_err(|errno| failed("opening", path, errno.into()))
     }
 }
 
-const LOCK: &str = "lock";
+/// The folders of which this process knows that they are durable in the one above
+/// them, by the first byte of the names in them.
+#[derive(Debug, Default)]
+pub(super) struct DurableFolders(Mutex<BTreeSet<u8>>);
+
+impl DurableFolders {
+    fn holds(&self, name: u8) -> bool {
+        self.locked().contains(&name)
+    }
+
+    fn insert(&self, name: u8) {
+        self.locked().insert(name);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeSet<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns whether this is a file that a put makes; nothing else is ours to remove.
+fn is_temporary(path: &Path) -> bool {
+    let named = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    named
+        && path
+            .symlink_metadata()
+            .is_ok_and(|metadata| metadata.is_file())
+}
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = syncing::create_file(path)?;

@@ -1,10 +1,15 @@
 //! The tables. `docs/format.md` explains the first two for strangers.
 
-/// Creates every table, index and trigger.
-///
-/// The triggers keep SQL that goes around this program from changing history by
-/// accident; they do not stop whoever may write the file. The tree does.
-pub(super) const CREATE: &str = "
+use super::query::opening;
+
+/// Returns the statements that create every table, index and trigger.
+pub(super) fn create() -> String {
+    let guards = GUARDS.map(|(_, sql)| sql).join(";\n");
+    format!("{TABLES}{guards};")
+}
+
+const TABLES: &str = concat!(
+    "
 CREATE TABLE event(
   seq INTEGER PRIMARY KEY,
   leaf BLOB NOT NULL,
@@ -28,10 +33,9 @@ CREATE INDEX event_task ON event(task, seq) WHERE task IS NOT NULL;
 CREATE INDEX event_call ON event(call, seq) WHERE call IS NOT NULL;
 CREATE INDEX event_attempt ON event(attempt)
   WHERE kind IN ('attempt.started', 'attempt.observed');
-CREATE INDEX event_opening ON event(kind, name) WHERE kind IN (
-  'home.created', 'home.preregistered', 'home.erased', 'module.registered', 'module.retired',
-  'task.created', 'call.requested', 'call.imported'
-);
+CREATE INDEX event_opening ON event(kind, name) WHERE ",
+    opening!(),
+    ";
 CREATE INDEX event_calls ON event(seq, call) WHERE kind IN ('call.requested', 'call.imported');
 CREATE INDEX event_module ON event(module, seq) WHERE module IS NOT NULL;
 CREATE INDEX event_response ON event(response) WHERE response IS NOT NULL;
@@ -53,31 +57,57 @@ CREATE TABLE projection(
   PRIMARY KEY (scope, id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER event_no_delete BEFORE DELETE ON event BEGIN
+"
+);
+
+/// The triggers, each with its name.
+///
+/// They keep SQL that goes around this program from changing history by accident;
+/// they do not stop whoever may write the file. The tree does.
+pub(super) const GUARDS: [(&str, &str); 4] = [
+    (
+        "event_no_delete",
+        "CREATE TRIGGER event_no_delete BEFORE DELETE ON event BEGIN
   SELECT RAISE(ABORT, 'events are never deleted');
-END;
-CREATE TRIGGER event_in_order BEFORE INSERT ON event
+END",
+    ),
+    (
+        "event_in_order",
+        "CREATE TRIGGER event_in_order BEFORE INSERT ON event
 WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM event) BEGIN
   SELECT RAISE(ABORT, 'events are appended in order');
-END;
--- INSERT OR REPLACE would delete the row that holds the key, and such a delete
--- fires no trigger.
-CREATE TRIGGER event_no_replace BEFORE INSERT ON event
+END",
+    ),
+    // INSERT OR REPLACE would delete the row that holds the key, and such a delete
+    // fires no trigger.
+    (
+        "event_no_replace",
+        "CREATE TRIGGER event_no_replace BEFORE INSERT ON event
 WHEN EXISTS (SELECT 1 FROM event WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM event WHERE unique_key = NEW.unique_key) BEGIN
   SELECT RAISE(ABORT, 'events are never replaced');
-END;
-CREATE TRIGGER event_no_update BEFORE UPDATE ON event
+END",
+    ),
+    (
+        "event_no_update",
+        concat!(
+            "CREATE TRIGGER event_no_update BEFORE UPDATE ON event
 WHEN NOT (
-  NEW.seq = OLD.seq AND NEW.leaf = OLD.leaf
+  NEW.seq IS OLD.seq AND NEW.leaf IS OLD.leaf
   AND coalesce(NEW.salt, NEW.bytes, NEW.id, NEW.kind, NEW.cause, NEW.task, NEW.call,
     NEW.attempt, NEW.unique_key, NEW.name, NEW.module, NEW.response, NEW.request) IS NULL
   AND EXISTS (
     SELECT 1 FROM event AS erased, json_each(CAST(erased.bytes AS TEXT), '$.body.targets') AS target
-    WHERE erased.kind = 'home.erased' AND erased.seq <> OLD.seq
+    WHERE erased.kind = 'home.erased' AND erased.",
+            opening!(),
+            "
+      AND erased.seq IS NOT OLD.seq
+      AND json_type(target.value, '$.seq') = 'integer'
       AND json_extract(target.value, '$.seq') = OLD.seq
   )
 ) BEGIN
   SELECT RAISE(ABORT, 'events are never changed');
-END;
-";
+END"
+        ),
+    ),
+];

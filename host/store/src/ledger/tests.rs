@@ -1,1 +1,12 @@
-//! Tests.
+//! Tests of the ledger.
+
+mod appending;
+mod creating;
+mod damage;
+mod erasing;
+mod events;
+mod guards;
+mod opening;
+mod plans;
+mod property;
+mod support;

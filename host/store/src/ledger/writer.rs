@@ -1,21 +1,21 @@
 //! Appending, inside one transaction.
 
-use std::path::Path;
-
 use model::bounds::SALT_BYTES;
 use model::event::Event;
 use model::merkle::{self, Edge};
 use model::projection::IndexColumns;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use model::projection::index::UniqueKey;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Transaction, TransactionBehavior, ffi, params_from_iter};
 
 use super::reader::{Reader, ScopeKey, signed};
-use super::{LedgerError, from_sqlite};
+use super::{LedgerError, Origin, columns, query};
 
 /// Holds the write lock. Dropping it without [`Writer::commit`] changes nothing.
 #[derive(Debug)]
 pub struct Writer<'l> {
     transaction: Transaction<'l>,
-    path: &'l Path,
+    origin: &'l Origin,
     edge: Edge,
     salts: Salts,
     /// The size of the tree when the lock was taken.
@@ -25,72 +25,54 @@ pub struct Writer<'l> {
 impl<'l> Writer<'l> {
     pub(super) fn begin(
         connection: &'l mut Connection,
-        path: &'l Path,
+        origin: &'l Origin,
     ) -> Result<Self, LedgerError> {
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|source| from_sqlite(path, source))?;
-        Self::within(transaction, path)
+            .map_err(|source| origin.sqlite(source))?;
+        Self::within(transaction, origin)
     }
 
     pub(super) fn within(
         transaction: Transaction<'l>,
-        path: &'l Path,
+        origin: &'l Origin,
     ) -> Result<Self, LedgerError> {
-        let reader = Reader::new(&transaction, path);
-        let (edge, events) = (reader.edge()?, reader.last_seq()?);
-        if edge.size() != events {
-            return Err(LedgerError::Tree {
-                tree: edge.size(),
-                events,
-            });
-        }
+        let edge = Reader::new(&transaction, origin).edge()?;
         let began_at = edge.size();
-        Ok(Self { transaction, path, edge, salts: Salts::default(), began_at })
+        Ok(Self {
+            transaction,
+            origin,
+            edge,
+            salts: Salts::default(),
+            began_at,
+        })
     }
 
     /// Reads inside the transaction.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::new(&self.transaction, self.path)
+        Reader::new(&self.transaction, self.origin)
     }
 
     /// Appends an event and returns its place.
     pub fn append(&mut self, event: &Event) -> Result<u64, LedgerError> {
+        self.require_transaction()?;
         let bytes = event.to_bytes()?;
-        let salt = self.salts.next(self.path)?;
+        let salt = self.salts.next(self.origin)?;
         let leaf = merkle::leaf(&salt, &bytes);
         let seq = self.edge.size() + 1;
-        let columns = IndexColumns::of(event);
+        let of_event = IndexColumns::of(event);
+        let entry = [
+            ValueRef::Integer(signed(seq)),
+            ValueRef::Blob(leaf.as_bytes()),
+            ValueRef::Blob(&salt),
+            ValueRef::Blob(&bytes),
+        ];
+        let index = columns::expected(&of_event).map(|(_, value)| value);
+        let values = entry.into_iter().chain(index).map(ToSqlOutput::Borrowed);
         let inserted = self
             .transaction
-            .prepare_cached(
-                "INSERT INTO event(seq, leaf, salt, bytes, id, kind, cause, task, call, attempt, \
-                 unique_key, name, module, response, request) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            )
-            .and_then(|mut statement| {
-                statement.execute(params![
-                    signed(seq),
-                    leaf.as_bytes(),
-                    salt.as_slice(),
-                    bytes,
-                    columns.id.as_bytes(),
-                    columns.kind,
-                    columns.cause.as_ref().map(model::EventId::as_bytes),
-                    columns.scope.task.as_ref().map(model::TaskId::as_bytes),
-                    columns.scope.call.as_ref().map(model::CallId::as_bytes),
-                    columns
-                        .scope
-                        .attempt
-                        .as_ref()
-                        .map(model::AttemptId::as_bytes),
-                    columns.unique_key.as_ref().map(model::Digest::as_bytes),
-                    columns.name,
-                    columns.module.as_ref().map(model::Digest::as_bytes),
-                    columns.response.as_ref().map(model::Digest::as_bytes),
-                    columns.request.as_ref().map(model::Digest::as_bytes),
-                ])
-            });
+            .prepare_cached(query::INSERT)
+            .and_then(|mut statement| statement.execute(params_from_iter(values)));
         if let Err(source) = inserted {
             return Err(self.explain(event, source));
         }
@@ -113,19 +95,19 @@ impl<'l> Writer<'l> {
                 statement.execute((scope.name(), scope.id(), signed(seq), value))
             })
             .map(drop)
-            .map_err(|source| from_sqlite(self.path, source))
+            .map_err(|source| self.origin.sqlite(source))
     }
 
-    /// Removes every cached projection.
+    /// Removes every cached projection; those that are left cover nothing.
     pub fn clear_projections(&self) -> Result<(), LedgerError> {
         self.transaction
-            .execute("DELETE FROM projection", [])
-            .map(drop)
-            .map_err(|source| from_sqlite(self.path, source))
+            .execute_batch("DELETE FROM projection; UPDATE tree SET projected = 0")
+            .map_err(|source| self.origin.sqlite(source))
     }
 
     /// Makes everything appended durable.
     pub fn commit(self) -> Result<(), LedgerError> {
+        self.require_transaction()?;
         let edge: Vec<u8> = self
             .edge
             .roots()
@@ -138,7 +120,7 @@ impl<'l> Writer<'l> {
                 (signed(self.edge.size()), edge),
             )
             .and_then(|_| self.transaction.commit())
-            .map_err(|source| from_sqlite(self.path, source))
+            .map_err(|source| self.origin.sqlite(source))
     }
 
     /// Makes everything appended durable, and moves the mark up to which the cached
@@ -159,23 +141,37 @@ impl<'l> Writer<'l> {
         self.transaction
             .execute(query, (signed(self.edge.size()), signed(self.began_at)))
             .map(drop)
-            .map_err(|source| from_sqlite(self.path, source))
+            .map_err(|source| self.origin.sqlite(source))
+    }
+
+    /// Refuses to go on when SQLite has rolled the transaction back, as it does when
+    /// the disk is full: what follows would be written outside of any.
+    fn require_transaction(&self) -> Result<(), LedgerError> {
+        if self.transaction.is_autocommit() {
+            let code = ffi::Error::new(ffi::SQLITE_ABORT_ROLLBACK);
+            return Err(self
+                .origin
+                .sqlite(rusqlite::Error::SqliteFailure(code, None)));
+        }
+        Ok(())
     }
 
     /// Says which event holds the key, when that is why an append was refused.
     fn explain(&self, event: &Event, source: rusqlite::Error) -> LedgerError {
         let kind = event.kind().as_str();
-        if source.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) {
-            let key = model::projection::index::UniqueKey::of(event);
-            let existing = key.and_then(|key| self.reader().by_key(&key).ok().flatten());
-            if let Some(existing) = existing {
-                return LedgerError::Duplicate {
+        if source.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
+            && let Some(key) = UniqueKey::of(event)
+        {
+            return match self.reader().by_key(&key) {
+                Ok(Some(existing)) => LedgerError::Duplicate {
                     kind,
                     existing: existing.seq,
-                };
-            }
+                },
+                Ok(None) => self.origin.sqlite(source),
+                Err(damage) => damage,
+            };
         }
-        from_sqlite(self.path, source)
+        self.origin.sqlite(source)
     }
 }
 
@@ -188,17 +184,18 @@ struct Salts {
 impl Salts {
     const GROUP: usize = 64;
 
-    fn next(&mut self, path: &Path) -> Result<[u8; SALT_BYTES], LedgerError> {
+    fn next(&mut self, origin: &Origin) -> Result<[u8; SALT_BYTES], LedgerError> {
         if let Some(salt) = self.left.pop() {
             return Ok(salt);
         }
+        let mut salt = [0; SALT_BYTES];
         let mut group = [0; SALT_BYTES * Self::GROUP];
-        getrandom::fill(&mut group).map_err(|error| LedgerError::Io {
-            path: path.to_owned(),
-            source: std::io::Error::other(format!("no random bytes: {error}")),
-        })?;
-        let (salts, _) = group.as_chunks::<SALT_BYTES>();
-        self.left.extend_from_slice(salts);
-        Ok(self.left.pop().unwrap_or_default())
+        getrandom::fill(&mut salt)
+            .and_then(|()| getrandom::fill(&mut group))
+            .map_err(|error| {
+                origin.io(std::io::Error::other(format!("no random bytes: {error}")))
+            })?;
+        self.left.extend_from_slice(group.as_chunks().0);
+        Ok(salt)
     }
 }
