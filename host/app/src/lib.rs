@@ -28,3 +28,4 @@ pub mod verify;
 pub use context::{Context, Session};
 pub use error::{AppError, Class};
 pub use progress::Progress;
+pub use store::{Home, HomeError, LedgerError};

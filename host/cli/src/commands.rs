@@ -11,11 +11,10 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use anyhow::Context as _;
-use app::{AppError, Context, Session};
+use app::{AppError, Context, Home, Session};
 use clap::CommandFactory as _;
 use etcetera::BaseStrategy as _;
 use model::event::home::Program;
-use store::Home;
 
 use crate::args::{Cli, Command, Global};
 use crate::clock::SystemClock;

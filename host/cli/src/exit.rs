@@ -87,7 +87,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Returns what to do next.
 fn hint(error: &AppError) -> Option<&'static str> {
-    use store::{HomeError, LedgerError};
+    use app::{HomeError, LedgerError};
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the others say it all themselves"

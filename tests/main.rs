@@ -1,0 +1,3 @@
+//! Tests of the built binary, in processes of its own.
+
+mod house;
