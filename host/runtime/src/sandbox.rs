@@ -143,10 +143,15 @@ impl Program {
             .and_then(|()| self.pre.instantiate(&mut store))
             .and_then(|instance| call(&mut store, &instance));
         match outcome {
-            Ok(value) => {
-                let left = store.get_fuel().unwrap_or(0);
-                Ok((value, self.limits.fuel.saturating_sub(left)))
-            }
+            // The engine looks at the fuel at loops and calls only, so a run can
+            // end with none left. It is judged here by what it used, so that no
+            // outcome depends on where the compiler put its checks.
+            Ok(value) => match store.get_fuel() {
+                Ok(left) if left > 0 => Ok((value, self.limits.fuel.saturating_sub(left))),
+                Ok(_) | Err(_) => Err(RunError::OutOfFuel {
+                    limit: self.limits.fuel,
+                }),
+            },
             Err(error) => Err(self.explain(&error, store.data())),
         }
     }

@@ -18,6 +18,8 @@ struct Function {
     core: &'static str,
     /// What its core function does.
     body: String,
+    /// What is done once its result has been taken.
+    after: Option<String>,
 }
 
 /// A component of one world.
@@ -25,6 +27,7 @@ pub(crate) struct Fixture {
     export: String,
     functions: Vec<Function>,
     memory: Memory,
+    realloc: String,
     pages: u32,
     pages_max: Option<u32>,
     /// More fields of the core module.
@@ -104,6 +107,7 @@ impl Fixture {
             export: export.to_owned(),
             functions: Vec::new(),
             memory: Memory::at(DATA_START),
+            realloc: REALLOC.to_owned(),
             pages: 1,
             pages_max: None,
             core: String::new(),
@@ -126,6 +130,7 @@ impl Fixture {
             result,
             core,
             body: "unreachable".to_owned(),
+            after: None,
         });
     }
 
@@ -143,9 +148,35 @@ impl Fixture {
         self.find(name).body = format!("i32.const {address}");
     }
 
+    /// Returns where the fixed result of a function stands.
+    pub(crate) fn address_of(&mut self, name: &str) -> u32 {
+        let body = &self.find(name).body;
+        body.strip_prefix("i32.const ").unwrap().parse().unwrap()
+    }
+
+    /// Makes the allocator never return.
+    pub(crate) fn spins_in_realloc(&mut self) {
+        self.realloc = "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32)
+            (loop br 0) unreachable)"
+            .to_owned();
+    }
+
+    /// Makes the allocator return one address.
+    pub(crate) fn allocates_at(&mut self, address: i32) {
+        self.realloc = format!(
+            "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32)
+            i32.const {address})"
+        );
+    }
+
     /// Makes a core function do something else.
     pub(crate) fn does(&mut self, name: &str, body: &str) {
         self.find(name).body = body.to_owned();
+    }
+
+    /// Gives a function something to do once its result has been taken.
+    pub(crate) fn does_after(&mut self, name: &str, body: &str) {
+        self.find(name).after = Some(body.to_owned());
     }
 
     /// Gives a function another result type.
@@ -180,12 +211,15 @@ impl Fixture {
             .map_or(String::new(), |pages| pages.to_string());
         writeln!(out, "(memory (export \"memory\") {pages} {maximum})").unwrap();
         writeln!(out, "(global $heap (mut i32) (i32.const {heap}))").unwrap();
-        out.push_str(REALLOC);
+        out.push_str(&self.realloc);
         for function in &self.functions {
             let Function {
                 name, core, body, ..
             } = function;
             writeln!(out, "(func (export \"{name}\") {core} (result i32) {body})").unwrap();
+            if let Some(after) = &function.after {
+                writeln!(out, "(func (export \"after-{name}\") (param i32) {after})").unwrap();
+            }
         }
         writeln!(out, "{}", self.core).unwrap();
         write!(out, "(data (i32.const {DATA_START}) \"").unwrap();
@@ -213,9 +247,12 @@ impl Fixture {
         for function in &self.functions {
             let Function { name, .. } = function;
             let signature = function.signature("");
+            let after = function.after.as_ref().map_or(String::new(), |_| {
+                format!("(post-return (core func $i \"after-{name}\"))")
+            });
             writeln!(
                 out,
-                "(func ${name} {signature} (canon lift (core func $i \"{name}\") {OPTIONS}))"
+                "(func ${name} {signature} (canon lift (core func $i \"{name}\") {OPTIONS} {after}))"
             )
             .unwrap();
         }
@@ -347,6 +384,13 @@ pub(crate) enum Field {
     Citations,
 }
 
+impl Field {
+    #[expect(clippy::as_conversions, reason = "a plain enumeration")]
+    pub(crate) const fn position(self) -> usize {
+        self as usize
+    }
+}
+
 /// A reading with something in a few of its fields.
 pub(crate) fn plain_reading() -> Value {
     let empty = || Value::List(vec![]);
@@ -375,8 +419,6 @@ pub(crate) fn reading_with(field: Field, value: Value) -> Value {
     let Value::Fields(mut fields) = plain_reading() else {
         unreachable!("a reading has fields");
     };
-    #[expect(clippy::as_conversions, reason = "a plain enumeration")]
-    let position = field as usize;
-    fields[position] = value;
+    fields[field.position()] = value;
     Value::Fields(fields)
 }

@@ -1,0 +1,19 @@
+//! The tests of the sandbox, by behaviour. Hostile components are written as
+//! text next to the claim that they are about.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "helpers of tests fail by panicking"
+)]
+
+mod common;
+
+mod cache;
+mod determinism;
+mod golden;
+mod limits;
+mod loading;
+mod results;
+mod scan;
