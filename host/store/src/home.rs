@@ -138,3 +138,6 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     syncing::sync_parent(path)
 }
+
+#[cfg(test)]
+mod tests;

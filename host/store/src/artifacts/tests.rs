@@ -1,1 +1,7 @@
-//! Tests.
+//! Tests of the artifacts.
+
+mod listing;
+mod obstacles;
+mod putting;
+mod support;
+mod sweeping;
