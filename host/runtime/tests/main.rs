@@ -10,6 +10,7 @@
 
 mod common;
 
+mod bounds;
 mod cache;
 mod determinism;
 mod golden;

@@ -1,6 +1,7 @@
 //! What a module says is within its contract, or it is an error that names the
 //! field; nothing is repaired.
 
+use model::reading::StructuredOutput;
 use runtime::{InvalidResult, LoadError, RunError, compile};
 
 use crate::common::abi::{Value, none, some, text};
@@ -179,6 +180,14 @@ fn no_count_of_tokens_passes_the_largest_integer_of_json() {
         let error = invalid(&field, "at most 2^53 - 1", "9007199254740992");
         broken(Field::Usage, usage(INTEGER_MAX + 1), &error);
     }
+}
+
+#[test]
+fn a_structured_output_says_why_it_is_invalid() {
+    let why = Value::Case(2, Some(Box::new(text("missing property `a`"))));
+    let reading = interpret(&ok(reading_with(Field::StructuredOutput, why))).unwrap();
+    let expected = StructuredOutput::Invalid("missing property `a`".to_owned());
+    assert_eq!(reading.structured_output, expected);
 }
 
 #[test]

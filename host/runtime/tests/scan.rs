@@ -1,6 +1,8 @@
 //! What is refused before anything is compiled, and with which words.
 
-use runtime::scan::bounds;
+use std::fmt::Write as _;
+
+use runtime::scan::bounds::MODULE_BYTES_MAX;
 use runtime::{Contract, Limits, ModuleError, scan};
 
 use crate::common::fixture::Fixture;
@@ -147,9 +149,7 @@ fn many_imports_are_named_up_to_eight() {
     let mut fixture = Fixture::interpreter();
     let all: Vec<String> = (0..11).map(|index| format!("i{index}")).collect();
     for name in &all {
-        fixture
-            .before
-            .push_str(&format!("(import \"{name}\" (func))"));
+        write!(fixture.before, "(import \"{name}\" (func))").unwrap();
     }
     refused(
         &fixture.build(),
@@ -265,72 +265,75 @@ fn the_right_name_on_something_else_is_refused() {
     );
 }
 
+/// What a core module holds, the proposal that this is, and what is said of it.
+const PROPOSALS: [(&str, &str, &str); 13] = [
+    (
+        "(func (drop (i32x4.splat (i32.const 1))))",
+        "simd",
+        "SIMD support is not enabled",
+    ),
+    (
+        "(func (drop (i32x4.relaxed_trunc_f32x4_s (f32x4.splat (f32.const 1)))))",
+        "simd",
+        "SIMD support is not enabled",
+    ),
+    (
+        "(memory 1 1 shared)",
+        "threads",
+        "threads must be enabled for shared memories",
+    ),
+    (
+        "(memory 1) (func (drop (i32.atomic.load (i32.const 0))))",
+        "threads",
+        "threads support is not enabled",
+    ),
+    (
+        "(memory i64 1)",
+        "memory64",
+        "memory64 must be enabled for 64-bit memories",
+    ),
+    (
+        "(table i64 1 funcref)",
+        "memory64",
+        "memory64 must be enabled for 64-bit tables",
+    ),
+    (
+        "(func $f (return_call $f))",
+        "tail_call",
+        "tail calls support is not enabled",
+    ),
+    (
+        "(type (struct))",
+        "gc",
+        "struct indexed types not supported without the gc feature",
+    ),
+    (
+        "(func (param (ref func)))",
+        "function_references",
+        "function references required for non-nullable types",
+    ),
+    (
+        "(func (param externref))",
+        "gc_types",
+        "gc types are disallowed but found type which requires gc",
+    ),
+    ("(tag)", "exceptions", "exceptions proposal not enabled"),
+    (
+        "(memory 1 (pagesize 1))",
+        "custom_page_sizes",
+        "the custom page sizes proposal must be enabled to customize a memory's page size",
+    ),
+    (
+        "(func (param i64) (result i64 i64)
+                (i64.mul_wide_s (local.get 0) (local.get 0)))",
+        "wide_arithmetic",
+        "wide arithmetic support is not enabled",
+    ),
+];
+
 #[test]
 fn a_component_that_uses_a_proposal_outside_of_the_profile_is_refused_by_its_name() {
-    for (core, proposal, detail) in [
-        (
-            "(func (drop (i32x4.splat (i32.const 1))))",
-            "simd",
-            "SIMD support is not enabled",
-        ),
-        (
-            "(func (drop (i32x4.relaxed_trunc_f32x4_s (f32x4.splat (f32.const 1)))))",
-            "simd",
-            "SIMD support is not enabled",
-        ),
-        (
-            "(memory 1 1 shared)",
-            "threads",
-            "threads must be enabled for shared memories",
-        ),
-        (
-            "(memory 1) (func (drop (i32.atomic.load (i32.const 0))))",
-            "threads",
-            "threads support is not enabled",
-        ),
-        (
-            "(memory i64 1)",
-            "memory64",
-            "memory64 must be enabled for 64-bit memories",
-        ),
-        (
-            "(table i64 1 funcref)",
-            "memory64",
-            "memory64 must be enabled for 64-bit tables",
-        ),
-        (
-            "(func $f (return_call $f))",
-            "tail_call",
-            "tail calls support is not enabled",
-        ),
-        (
-            "(type (struct))",
-            "gc",
-            "struct indexed types not supported without the gc feature",
-        ),
-        (
-            "(func (param (ref func)))",
-            "function_references",
-            "function references required for non-nullable types",
-        ),
-        (
-            "(func (param externref))",
-            "gc_types",
-            "gc types are disallowed but found type which requires gc",
-        ),
-        ("(tag)", "exceptions", "exceptions proposal not enabled"),
-        (
-            "(memory 1 (pagesize 1))",
-            "custom_page_sizes",
-            "the custom page sizes proposal must be enabled to customize a memory's page size",
-        ),
-        (
-            "(func (param i64) (result i64 i64)
-                (i64.mul_wide_s (local.get 0) (local.get 0)))",
-            "wide_arithmetic",
-            "wide arithmetic support is not enabled",
-        ),
-    ] {
+    for (core, proposal, detail) in PROPOSALS {
         let mut fixture = Fixture::interpreter();
         fixture.before = format!("(core module {core})");
         let error = scan(&fixture.build(), &Limits::P1).unwrap_err();
@@ -395,174 +398,12 @@ fn memory_and_tables_that_could_never_be_given_are_refused() {
 
 #[test]
 fn a_module_over_the_size_is_refused_unread() {
-    let found = bounds::MODULE_BYTES_MAX + 1;
-    let limit = bounds::MODULE_BYTES_MAX;
+    let found = MODULE_BYTES_MAX + 1;
+    let limit = MODULE_BYTES_MAX;
     let message = format!("module is {found} bytes (limit {limit})");
     refused(
         &vec![0; found],
         &ModuleError::TooLarge { found, limit },
         &message,
     );
-}
-
-/// Asserts that a component passes with a number, and is refused with one more.
-fn bounded(what: &'static str, limit: u64, most: u64, build: impl Fn(u64) -> String) {
-    let with = |count| {
-        let mut fixture = Fixture::interpreter();
-        fixture.core = build(count);
-        scan(&fixture.build(), &Limits::P1)
-    };
-    assert!(with(most).is_ok(), "{what}: {:?}", with(most));
-    let found = limit + 1;
-    assert_eq!(
-        with(most + 1),
-        Err(ModuleError::Bound { what, found, limit }),
-        "{what}"
-    );
-}
-
-fn times(count: u64, text: &str) -> String {
-    text.repeat(usize::try_from(count).unwrap())
-}
-
-#[test]
-fn functions_are_bounded() {
-    let limit = bounds::FUNCTIONS_MAX;
-    // The fixture has four of its own.
-    bounded("functions", limit, limit - 4, |count| {
-        times(count, "(func)")
-    });
-}
-
-#[test]
-fn the_bytes_of_one_function_are_bounded() {
-    let limit = bounds::FUNCTION_BYTES_MAX;
-    // No locals is one byte, and `end` another.
-    let what = "bytes in one function";
-    bounded(what, limit, limit - 2, |count| {
-        format!("(func {})", times(count, "nop "))
-    });
-}
-
-#[test]
-fn the_locals_of_one_function_are_bounded() {
-    let limit = bounds::LOCALS_MAX;
-    let what = "locals in one function";
-    bounded(what, limit, limit, |count| {
-        format!("(func (local {}))", times(count, "i32 "))
-    });
-}
-
-#[test]
-fn blocks_inside_of_each_other_are_bounded() {
-    let limit = bounds::NESTING_MAX;
-    // The function is a block of its own.
-    bounded("blocks inside of each other", limit, limit - 1, |count| {
-        format!("(func {} {})", times(count, "block "), times(count, "end "))
-    });
-}
-
-#[test]
-fn the_operands_of_one_function_are_bounded() {
-    let limit = bounds::OPERANDS_MAX;
-    bounded(
-        "operands at a time in one function",
-        limit,
-        limit,
-        |count| {
-            format!(
-                "(func {} {})",
-                times(count, "i32.const 0 "),
-                times(count, "drop ")
-            )
-        },
-    );
-}
-
-#[test]
-fn blocks_times_locals_are_bounded() {
-    let limit = bounds::MERGES_MAX;
-    let locals = times(1000, "i32 ");
-    let most = limit / 1000 - 1;
-    let build = |count| format!("(func (local {locals}) {})", times(count, "loop end "));
-    let with = |count| {
-        let mut fixture = Fixture::interpreter();
-        fixture.core = build(count);
-        scan(&fixture.build(), &Limits::P1)
-    };
-    assert!(with(most).is_ok());
-    let what = "blocks times locals in one function";
-    let found = limit + 1000;
-    assert_eq!(
-        with(most + 1),
-        Err(ModuleError::Bound { what, found, limit })
-    );
-}
-
-#[test]
-fn entries_of_all_sections_are_bounded() {
-    let what = "types, imports, exports and other entries";
-    let limit = bounds::ITEMS_MAX;
-    let of = |count: u64| {
-        let mut fixture = Fixture::interpreter();
-        fixture.core = times(count, "(global i32 (i32.const 0))");
-        scan(&fixture.build(), &Limits::P1)
-    };
-    let own = of(0).unwrap().counts.items;
-    assert!(of(limit - own).is_ok());
-    let found = limit + 1;
-    assert_eq!(
-        of(limit - own + 1),
-        Err(ModuleError::Bound { what, found, limit })
-    );
-}
-
-/// Asserts that components with more text at their start are refused.
-fn bounded_outside(what: &'static str, limit: u64, build: impl Fn(u64) -> String) {
-    let with = |count| {
-        let mut fixture = Fixture::interpreter();
-        fixture.before = build(count);
-        scan(&fixture.build(), &Limits::P1)
-    };
-    assert!(with(1).is_ok());
-    let error = with(limit + 1).unwrap_err();
-    assert!(
-        matches!(error, ModuleError::Bound { what: found, limit: bound, .. }
-            if found == what && bound == limit),
-        "{error}"
-    );
-}
-
-#[test]
-fn core_modules_components_and_instances_are_bounded() {
-    bounded_outside("core modules", bounds::CORE_MODULES_MAX, |count| {
-        times(count, "(core module)")
-    });
-    bounded_outside("components inside of it", bounds::COMPONENTS_MAX, |count| {
-        times(count, "(component)")
-    });
-    bounded_outside("instances", bounds::INSTANCES_MAX, |count| {
-        format!(
-            "(core module $e) {}",
-            times(count, "(core instance (instantiate $e))")
-        )
-    });
-}
-
-#[test]
-fn components_inside_of_each_other_are_bounded() {
-    bounded_outside(
-        "components inside of each other",
-        bounds::DEPTH_MAX,
-        |count| format!("{}{}", times(count, "(component "), times(count, ")")),
-    );
-}
-
-#[test]
-fn the_bytes_of_component_types_are_bounded() {
-    let what = "bytes of component types";
-    bounded_outside(what, bounds::TYPE_BYTES_MAX, |count| {
-        let fields = times(count / 2, "(type u8)");
-        format!("(type (component {fields}))")
-    });
 }

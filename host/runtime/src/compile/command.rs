@@ -18,7 +18,7 @@ use crate::profile::Limits;
 use crate::scan::{ModuleError, scan};
 
 /// Bytes of compiled code. Honest: 40 MB, of a component of 12 MB.
-const CODE_BYTES_MAX: usize = 512 << 20;
+const CODE_BYTES_MAX: usize = 256 << 20;
 
 /// Bytes kept of what the process says on its standard error.
 const WORDS_BYTES_MAX: usize = 4 << 10;

@@ -10,7 +10,7 @@ pub struct Counts {
     pub core_modules: u64,
     /// Components inside of the component.
     pub components: u64,
-    /// Components inside of each other, at most.
+    /// Components and modules inside of each other, at most.
     pub depth: u64,
     /// Instances, where they are declared.
     pub instances: u64,
@@ -28,8 +28,6 @@ pub struct Counts {
     pub nesting: u64,
     /// Values on the operand stack, at most.
     pub operands: u64,
-    /// Blocks times locals of the function where that is most.
-    pub merges: u64,
 }
 
 /// One dimension with its bound.
@@ -65,7 +63,7 @@ dimension!(
     DEPTH,
     depth,
     bounds::DEPTH_MAX,
-    "components inside of each other"
+    "components and modules inside of each other"
 );
 dimension!(INSTANCES, instances, bounds::INSTANCES_MAX, "instances");
 dimension!(FUNCTIONS, functions, bounds::FUNCTIONS_MAX, "functions");
@@ -99,12 +97,6 @@ dimension!(
     operands,
     bounds::OPERANDS_MAX,
     "operands at a time in one function"
-);
-dimension!(
-    MERGES,
-    merges,
-    bounds::MERGES_MAX,
-    "blocks times locals in one function"
 );
 
 impl Counts {

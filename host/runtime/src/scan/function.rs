@@ -4,7 +4,7 @@ use wasmparser::{
     FuncToValidate, FuncValidator, FuncValidatorAllocations, FunctionBody, ValidatorResources,
 };
 
-use super::count::{Counts, FUNCTION_BYTES, LOCALS, MERGES, NESTING, OPERANDS};
+use super::count::{Counts, FUNCTION_BYTES, LOCALS, NESTING, OPERANDS};
 use super::{ModuleError, size};
 use crate::profile;
 
@@ -37,23 +37,14 @@ fn operators(
     let mut reader = body.get_binary_reader();
     validator.read_locals(&mut reader).map_err(invalid)?;
     reader.set_features(profile::FEATURES);
-    let locals = u64::from(validator.len_locals());
-    counts.raise(&LOCALS, locals)?;
-    let mut height = validator.control_stack_height();
-    let mut blocks: u64 = 1;
+    counts.raise(&LOCALS, u64::from(validator.len_locals()))?;
     while !reader.eof() {
         let position = reader.original_position();
         reader
             .visit_operator(&mut validator.visitor(position))
             .and_then(|valid| valid)
             .map_err(invalid)?;
-        let now = validator.control_stack_height();
-        if now > height {
-            blocks += 1;
-            counts.raise(&NESTING, u64::from(now))?;
-            counts.raise(&MERGES, blocks.saturating_mul(locals))?;
-        }
-        height = now;
+        counts.raise(&NESTING, u64::from(validator.control_stack_height()))?;
         counts.raise(&OPERANDS, u64::from(validator.operand_stack_height()))?;
     }
     reader

@@ -24,7 +24,6 @@ pub(crate) enum Ty {
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Bool(bool),
-    U16(u16),
     U32(u32),
     U64(u64),
     Str(Vec<u8>),
@@ -242,7 +241,6 @@ impl Memory {
     fn store(&mut self, address: usize, ty: &Ty, value: &Value) {
         match (ty, value) {
             (_, Value::Bool(value)) => self.put(address, &[u8::from(*value)]),
-            (_, Value::U16(value)) => self.put(address, &value.to_le_bytes()),
             (_, Value::U32(value)) => self.put(address, &value.to_le_bytes()),
             (_, Value::U64(value)) => self.put(address, &value.to_le_bytes()),
             (_, Value::Pointer(pointer, length)) => {

@@ -156,9 +156,9 @@ impl Fixture {
 
     /// Makes the allocator never return.
     pub(crate) fn spins_in_realloc(&mut self) {
-        self.realloc = "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32)
+        "(func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32)
             (loop br 0) unreachable)"
-            .to_owned();
+            .clone_into(&mut self.realloc);
     }
 
     /// Makes the allocator return one address.
@@ -171,7 +171,7 @@ impl Fixture {
 
     /// Makes a core function do something else.
     pub(crate) fn does(&mut self, name: &str, body: &str) {
-        self.find(name).body = body.to_owned();
+        body.clone_into(&mut self.find(name).body);
     }
 
     /// Gives a function something to do once its result has been taken.

@@ -1,6 +1,7 @@
 //! The types of the contracts, as `wit/v1` has them.
 
-use super::abi::{Ty, Ty::*, list, named_enum, option};
+use super::abi::Ty::{self, Bool, Bytes, Record, Result, Str, Tuple, U16, U32, U64, Variant};
+use super::abi::{list, named_enum, option};
 
 fn module_info(vocabulary: (&'static str, Ty)) -> Vec<(&'static str, Ty)> {
     let mut fields = vec![("label", Str), ("summary", Str)];
