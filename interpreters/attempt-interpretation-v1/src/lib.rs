@@ -1,0 +1,3 @@
+//! The component `attempt-interpretation-v1`.
+
+shim::interpreter!(shim::attempt::Interpreter::V1);

@@ -1,0 +1,3 @@
+//! The component `attempt-interpretation-v2`.
+
+shim::interpreter!(shim::attempt::Interpreter::V2);
