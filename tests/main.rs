@@ -1,3 +1,20 @@
 //! Tests of the built binary, in processes of its own.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test says what went wrong by failing"
+)]
 
+#[expect(dead_code, reason = "the tests of the sandbox use more of it")]
+#[path = "../host/runtime/tests/common"]
+mod fixtures {
+    //! Components made from text, shared with the tests of the sandbox.
+    pub(crate) mod abi;
+    pub(crate) mod fixture;
+    pub(crate) mod types;
+}
 mod house;
+mod modules;
+mod rereading;
+mod support;

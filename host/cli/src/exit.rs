@@ -52,11 +52,17 @@ pub(crate) fn of_error(error: &anyhow::Error, printer: &Printer) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::from(DONE);
     }
-    let (code, name, hint) = match error.downcast_ref::<AppError>() {
-        Some(app) => (of_class(app.class()), app.code(), hint(app)),
-        None => (UNEXPECTED, "unexpected", None),
+    // What the application says names its cause already; anything else is shown
+    // with the chain of what led to it.
+    let (code, name, hint, message) = match error.downcast_ref::<AppError>() {
+        Some(app) => (
+            of_class(app.class()),
+            app.code(),
+            hint(app),
+            app.to_string(),
+        ),
+        None => (UNEXPECTED, "unexpected", None, format!("{error:#}")),
     };
-    let message = format!("{error:#}");
     if printer.is_json() {
         tell_json(name, &message, hint, code);
     } else {

@@ -1,0 +1,236 @@
+//! A home in a temporary folder, and processes of the built binary over it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+pub(crate) const V1: [&str; 4] = [
+    "--interpreter",
+    "attempt-interpretation-v1",
+    "--policy",
+    "attempt-policy-v1",
+];
+pub(crate) const V2: [&str; 4] = [
+    "--interpreter",
+    "attempt-interpretation-v2",
+    "--policy",
+    "attempt-policy-v2",
+];
+
+/// Returns the project's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A home in a folder that goes away with it.
+pub(crate) struct TestHome {
+    folder: tempfile::TempDir,
+}
+
+/// What one process did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Ran {
+    /// Returns the JSON lines that were printed.
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        self.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// Returns the one JSON document that was printed.
+    pub(crate) fn document(&self) -> Value {
+        let lines = self.lines();
+        assert_eq!(lines.len(), 1, "expected one document: {self:?}");
+        lines[0].clone()
+    }
+
+    /// Returns the error that was printed as JSON.
+    pub(crate) fn error(&self) -> Value {
+        let line = self
+            .stderr
+            .lines()
+            .find(|line| line.starts_with("{\"error\""));
+        let line = line.unwrap_or_else(|| panic!("no error in {self:?}"));
+        serde_json::from_str::<Value>(line).unwrap()["error"].clone()
+    }
+
+    /// Asserts the exit code and returns the error's name and message.
+    pub(crate) fn refused(&self, code: i32) -> (String, String) {
+        assert_eq!(self.code, code, "{self:?}");
+        let error = self.error();
+        assert_eq!(error["exit_code"], code, "{error}");
+        let text = |name: &str| error[name].as_str().unwrap().to_owned();
+        (text("code"), text("message"))
+    }
+}
+
+impl TestHome {
+    /// Makes a home with `init`.
+    pub(crate) fn new() -> Self {
+        let home = Self::missing();
+        home.must(&["init"]);
+        home
+    }
+
+    /// Names a home that is not there yet.
+    pub(crate) fn missing() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Makes a home and imports exchange lines. Returns what was printed of each.
+    pub(crate) fn importing(lines: &[Value]) -> (Self, Vec<Value>) {
+        let home = Self::new();
+        let imported = home.import(lines);
+        (home, imported)
+    }
+
+    /// Imports exchange lines and returns what was printed of each.
+    pub(crate) fn import(&self, lines: &[Value]) -> Vec<Value> {
+        let path = self.write_exchanges("exchanges.jsonl", lines);
+        let mut printed = self
+            .must(&["import", "exchange", path.to_str().unwrap()])
+            .lines();
+        printed.pop();
+        printed
+    }
+
+    /// Writes a file of exchange lines beside the home.
+    pub(crate) fn write_exchanges(&self, name: &str, lines: &[Value]) -> PathBuf {
+        let text: Vec<_> = lines.iter().map(Value::to_string).collect();
+        self.write(name, format!("{}\n", text.join("\n")).as_bytes())
+    }
+
+    /// Writes a file beside the home.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Returns the home's folder.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// Returns the file of an artifact.
+    pub(crate) fn artifact(&self, sha256: &str) -> PathBuf {
+        let hex = sha256.strip_prefix("sha256:").unwrap();
+        self.path()
+            .join("artifacts/sha256")
+            .join(&hex[..2])
+            .join(&hex[2..])
+    }
+
+    /// Returns a command over this home, not yet started.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_reread"));
+        command
+            .env_remove("REREAD_HOME")
+            .arg("--home")
+            .arg(self.path());
+        command.args(arguments);
+        command
+    }
+
+    /// Runs a command with `--json` and waits for it.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Ran {
+        self.command(arguments)
+            .arg("--json")
+            .output()
+            .unwrap()
+            .into()
+    }
+
+    /// Runs a command that must succeed.
+    pub(crate) fn must<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran
+    }
+
+    /// Returns how many events the ledger holds.
+    pub(crate) fn event_count(&self) -> u64 {
+        self.must(&["state"]).document()["ledger_event_count"]
+            .as_u64()
+            .unwrap()
+    }
+
+    /// Copies the home to another one.
+    pub(crate) fn copy(&self) -> Self {
+        let copy = Self::missing();
+        copy_folder(&self.path(), &copy.path());
+        copy
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// An exchange line of the chat dialect with this text and finish reason.
+pub(crate) fn chat(id: &str, text: &str, finish_reason: &str) -> Value {
+    let body = serde_json::json!({
+        "id": format!("chatcmpl-{id}"),
+        "model": "kestrel-2",
+        "choices": [{
+            "index": 0,
+            "message": {"role": "assistant", "content": text},
+            "finish_reason": finish_reason,
+        }],
+        "usage": {"prompt_tokens": 38, "completion_tokens": 26, "total_tokens": 64},
+    });
+    exchange(id, "openai.chat", 200, &body.to_string())
+}
+
+/// An exchange line with this body.
+pub(crate) fn exchange(id: &str, dialect: &str, status: u16, body: &str) -> Value {
+    serde_json::json!({
+        "id": id,
+        "dialect": dialect,
+        "provider": "kestrel",
+        "request": {"method": "POST", "path": "/v1/x", "body_utf8": "{\"model\":\"kestrel-2\"}"},
+        "response": {
+            "status": status,
+            "headers": {"content-type": "application/json"},
+            "body_utf8": body,
+        },
+    })
+}
+
+/// Runs `sqlite3` statements over a ledger, the way someone without this program would.
+pub(crate) fn sql(home: &TestHome, statements: &str) -> Result<(), rusqlite::Error> {
+    let connection = rusqlite::Connection::open(home.path().join("ledger.sqlite3"))?;
+    connection.execute_batch(statements)
+}
