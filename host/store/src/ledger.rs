@@ -44,6 +44,14 @@ const APPLICATION_ID: i64 = 0x5252_6431;
 pub struct Ledger {
     connection: Connection,
     origin: Origin,
+    /// Whether the WAL is durable in its folder.
+    log: Log,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Log {
+    Unknown,
+    Durable,
 }
 
 /// What an error says of the ledger that it comes from.
@@ -242,7 +250,11 @@ impl Ledger {
         // it may be another program's.
         check_identity(&connection, &origin)?;
         keep_durable(&connection, &origin)?;
-        Ok(Self { connection, origin })
+        Ok(Self {
+            connection,
+            origin,
+            log: Log::Unknown,
+        })
     }
 
     /// Returns the file.
@@ -257,7 +269,14 @@ impl Ledger {
 
     /// Takes the write lock. Nothing is written until [`Writer::commit`].
     pub fn writer(&mut self) -> Result<Writer<'_>, LedgerError> {
-        Writer::begin(&mut self.connection, &self.origin)
+        let writer = Writer::begin(&mut self.connection, &self.origin)?;
+        // SQLite overlooks when this fails, and the commits would be in a file that a
+        // power cut may take away. The file stays while this connection is open.
+        if self.log == Log::Unknown {
+            syncing::sync_parent(&self.origin.path).map_err(|source| self.origin.io(source))?;
+            self.log = Log::Durable;
+        }
+        Ok(writer)
     }
 }
 
@@ -324,9 +343,7 @@ fn keep_durable(connection: &Connection, origin: &Origin) -> Result<(), LedgerEr
         ("temp_store", "MEMORY"),
         ("trusted_schema", "OFF"),
     ] {
-        connection
-            .pragma_update(None, name, value)
-            .map_err(|source| origin.sqlite(source))?;
+        set(connection, name, value).map_err(|source| origin.sqlite(source))?;
     }
     let mode: String = connection
         .pragma_query_value(None, "journal_mode", |row| row.get(0))
@@ -343,6 +360,15 @@ fn keep_durable(connection: &Connection, origin: &Origin) -> Result<(), LedgerEr
              {synchronous} and {secure_delete}"
         ),
     })
+}
+
+/// Sets a pragma and waits for its end: the new mode is told in a first row, and only
+/// then written to the file.
+fn set(connection: &Connection, name: &str, value: &str) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA {name} = {value}"))?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
 }
 
 fn pragma(connection: &Connection, name: &str, origin: &Origin) -> Result<i64, LedgerError> {
@@ -408,6 +434,8 @@ impl Origin {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.busy(),
             Some(ErrorCode::DiskFull) => LedgerError::Full { path },
             Some(ErrorCode::ReadOnly) => LedgerError::ReadOnly { path },
+            // A file that is there and whose folder takes no WAL beside it.
+            Some(ErrorCode::CannotOpen) if path.is_file() => LedgerError::ReadOnly { path },
             Some(ErrorCode::NotADatabase) => LedgerError::NotALedger {
                 path,
                 detail: "it is not an SQLite file".to_owned(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::digest::Digest;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, openat, renameat_with};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, mkdirat, openat, renameat_with};
 use rustix::io::Errno;
 
 use super::{ArtifactError, Artifacts, bounded, failed, file_of, open_folder};
@@ -114,14 +114,17 @@ impl Artifacts {
             .map_err(|source| failed("syncing", self.path(digest), source))
     }
 
-    /// Opens the folder of a name, which is made when it is missing.
+    /// Opens the folder of a name, which is made when it is missing; it is not yet
+    /// durable in the one above it.
     fn make_folder(&self, digest: Digest) -> Result<OwnedFd, ArtifactError> {
         let folder = self.folder(digest);
         match open_folder(&folder) {
             Err(Errno::NOENT) => {
-                syncing::create_folder(&folder)
-                    .map_err(|source| failed("creating", folder.clone(), source))?;
-                open_folder(&folder)
+                self.durable.remove(first_byte(digest));
+                match mkdirat(CWD, &folder, Mode::RWXU) {
+                    Ok(()) | Err(Errno::EXIST) => open_folder(&folder),
+                    Err(errno) => return Err(failed("creating", folder, errno.into())),
+                }
             }
             opened => opened,
         }
@@ -139,8 +142,7 @@ impl Artifacts {
         };
         let mut folders = BTreeMap::new();
         for digest in digests {
-            let [name, ..] = *digest.as_bytes();
-            folders.insert(name, self.folder(digest));
+            folders.insert(first_byte(digest), self.folder(digest));
         }
         for folder in folders.values() {
             sync(folder)?;
@@ -231,9 +233,18 @@ impl DurableFolders {
         self.locked().insert(name);
     }
 
+    fn remove(&self, name: u8) {
+        self.locked().remove(&name);
+    }
+
     fn locked(&self) -> MutexGuard<'_, BTreeSet<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn first_byte(digest: Digest) -> u8 {
+    let [first, ..] = *digest.as_bytes();
+    first
 }
 
 /// Returns whether this is a file that a put makes; nothing else is ours to remove.
