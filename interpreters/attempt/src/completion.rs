@@ -12,8 +12,8 @@ pub(crate) type Conclusion = (GenerationState, &'static str);
 pub(crate) const NO_TEXT: &str = "no_text";
 
 /// `completion-legacy-acceptance-v1`: text means complete.
-pub(crate) fn legacy(spoken: &Spoken<'_>) -> Conclusion {
-    if spoken.output.has_text() {
+pub(crate) const fn legacy(has_text: bool) -> Conclusion {
+    if has_text {
         (GenerationState::Complete, "text_means_complete")
     } else {
         (GenerationState::Empty, NO_TEXT)

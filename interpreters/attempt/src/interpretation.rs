@@ -63,7 +63,7 @@ impl Interpreter {
 
     fn conclude(self, dialect: Dialect, spoken: &Spoken<'_>) -> Conclusion {
         match self {
-            Self::V1 => completion::legacy(spoken),
+            Self::V1 => completion::legacy(spoken.output.has_text()),
             Self::V2 => completion::mapped(dialect, spoken),
         }
     }
@@ -158,30 +158,19 @@ const fn parser_rule(malformed: Malformed) -> &'static str {
     }
 }
 
-fn of_body<'a>(interpreter: Interpreter, dialect: Dialect, body: Body<'a>) -> Reading<'a> {
+fn of_body(interpreter: Interpreter, dialect: Dialect, body: Body<'_>) -> Reading<'_> {
     let first = body.choices.first();
     let (state, rule) = match first {
         Some(spoken) => interpreter.conclude(dialect, spoken),
         None => interpreter.conclude(dialect, &Spoken::default()),
     };
-    let mut reading = match body.error {
-        Some(error) => {
-            let kind = BasisKind::BodySignature;
-            let detail = "error_member";
-            failure(ErrorClass::ProviderError, Basis { kind, detail }, error)
-        }
-        None => {
-            let kind = BasisKind::GenerationState;
-            blank(state, Basis { kind, detail: rule })
-        }
+    let mut reading = if let Some(error) = body.error {
+        let kind = BasisKind::BodySignature;
+        let detail = "error_member";
+        failure(ErrorClass::ProviderError, Basis { kind, detail }, error)
+    } else {
+        concluded((state, rule))
     };
-    if reading.error.is_none() && state == GenerationState::Empty {
-        reading.error = Some(ProviderError {
-            class: ErrorClass::EmptyOutput,
-            code: None,
-            message: None,
-        });
-    }
     reading.usage = body.usage;
     reading.model = body.model;
     reading.response_id = body.response_id;
@@ -193,6 +182,19 @@ fn of_body<'a>(interpreter: Interpreter, dialect: Dialect, body: Body<'a>) -> Re
         reading.facts.push(LOSSY_TEXT);
     }
     reading
+}
+
+/// Returns the reading of a success; one without output is an error of its own.
+pub(crate) fn concluded<'a>((state, rule): Conclusion) -> Reading<'a> {
+    let kind = BasisKind::GenerationState;
+    let basis = Basis { kind, detail: rule };
+    if state != GenerationState::Empty {
+        return blank(state, basis);
+    }
+    Reading {
+        generation_state: state,
+        ..failure(ErrorClass::EmptyOutput, basis, ErrorBody::default())
+    }
 }
 
 /// Takes over what the first choice says.
@@ -263,7 +265,7 @@ fn several<'a>(
     choices
 }
 
-fn failure<'a>(class: ErrorClass, basis: Basis, said: ErrorBody<'a>) -> Reading<'a> {
+pub(crate) fn failure(class: ErrorClass, basis: Basis, said: ErrorBody<'_>) -> Reading<'_> {
     Reading {
         error: Some(ProviderError {
             class,
@@ -274,7 +276,7 @@ fn failure<'a>(class: ErrorClass, basis: Basis, said: ErrorBody<'a>) -> Reading<
     }
 }
 
-const fn blank<'a>(generation_state: GenerationState, basis: Basis) -> Reading<'a> {
+pub(crate) const fn blank<'a>(generation_state: GenerationState, basis: Basis) -> Reading<'a> {
     Reading {
         generation_state,
         provider_reason: None,

@@ -97,9 +97,8 @@ impl<'a> Reader<'a> {
             Some(b't') => Ok(Kind::True),
             Some(b'f') => Ok(Kind::False),
             Some(b'n') => Ok(Kind::Null),
-            Some(_) => Err(Malformed::NotJson),
             None if self.depth == 0 => Err(Malformed::Empty),
-            None => Err(Malformed::NotJson),
+            Some(_) | None => Err(Malformed::NotJson),
         }
     }
 

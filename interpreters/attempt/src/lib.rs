@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adapter;
 pub mod interpretation;
 pub mod observation;
 pub mod policy;

@@ -1,0 +1,76 @@
+//! Makes a component of a core module, and checks that it needs nothing.
+
+use wasmparser::{Parser, Payload};
+use wit_component::ComponentEncoder;
+
+/// A world that a component is for.
+#[derive(Clone, Copy)]
+pub(crate) enum World {
+    Interpreter,
+    Policy,
+}
+
+impl World {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Interpreter => "reread:interpreter@0.0.1",
+            Self::Policy => "reread:policy@0.0.1",
+        }
+    }
+
+    const fn export(self) -> &'static str {
+        match self {
+            Self::Interpreter => "reread:interpreter/reader@0.0.1",
+            Self::Policy => "reread:policy/decider@0.0.1",
+        }
+    }
+}
+
+/// Returns the component, validated.
+pub(crate) fn of_module(label: &str, module: &[u8]) -> Result<Vec<u8>, String> {
+    let mut encoder = ComponentEncoder::default();
+    encoder.validate(true);
+    encoder
+        .module(module)
+        .and_then(ComponentEncoder::encode)
+        .map_err(|error| format!("{label}: {error:#}"))
+}
+
+/// Checks that the component imports nothing and exports its interface only.
+pub(crate) fn check_world(label: &str, world: World, component: &[u8]) -> Result<(), String> {
+    let failed = |error| format!("{label}: {error}");
+    let mut exports = Vec::new();
+    // Inside of the component, at depth 2, are its core module and a component
+    // that only names the types of the export.
+    let mut depth = 0_u32;
+    for payload in Parser::new(0).parse_all(component) {
+        let payload = payload.map_err(failed)?;
+        if let Payload::Version { .. } = payload {
+            depth += 1;
+        } else if let Payload::End(_) = payload {
+            depth -= 1;
+        } else if let Payload::ImportSection(section) = &payload
+            && section.count() > 0
+        {
+            return Err(format!("{label}: a core module has imports"));
+        } else if let Payload::ComponentImportSection(section) = &payload
+            && depth == 1
+            && section.count() > 0
+        {
+            return Err(format!("{label}: the component has imports"));
+        } else if let Payload::ComponentExportSection(section) = payload
+            && depth == 1
+        {
+            for export in section {
+                exports.push(export.map_err(failed)?.name.name.to_owned());
+            }
+        }
+    }
+    if exports == [world.export()] {
+        return Ok(());
+    }
+    Err(format!(
+        "{label}: expected the one export {}, found {exports:?}",
+        world.export()
+    ))
+}
