@@ -246,14 +246,7 @@ fn plan(artifacts: &Artifacts, events: &[Placed]) -> Vec<Event> {
     let occasion = attempt::policy::Occasion::Reinterpretation;
     let status = attempt::policy::decide_call(Some((&facts, &decision)), occasion);
     let interpretation = event_after(observed, observed.event.id, Box::new(interpreted).into());
-    let record = record(
-        body,
-        observed,
-        &interpretation,
-        &decision,
-        &status,
-        &registered,
-    );
+    let record = record(body, observed, &interpretation, (&decision, &status));
     vec![interpretation, record]
 }
 
