@@ -14,7 +14,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use runtime::{Limits, Sandbox};
-use support::{chat_body, median, observation, read_natively};
+use support::{chat_body, now, observation, read_natively};
 
 const MODULE: &[u8] =
     include_bytes!("../../../interpreters/released/attempt-interpretation-v2.wasm");
@@ -50,4 +50,20 @@ fn main() {
             outcome.fuel,
         );
     }
+}
+
+/// Returns the median time of one run, over at least so much time altogether.
+fn median(least: Duration, mut run: impl FnMut()) -> Duration {
+    for _ in 0..3 {
+        run();
+    }
+    let mut times = Vec::new();
+    let began = now();
+    while began.elapsed() < least || times.len() < 15 {
+        let start = now();
+        run();
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    times[times.len() / 2]
 }

@@ -1,18 +1,18 @@
 //! What both benchmarks share: bodies, timing, and the native function.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use attempt::{Interpreter, Outcome};
 use model::Reading;
-use model::exchange::{Observation, TransportOutcome};
+use model::exchange::{ExceptionType, Observation, TransportOutcome};
 use model::reading::{
     Basis, Choice, Citation, Fact, GenerationState, ProviderError, StructuredOutput, TokenCounts,
     ToolCall, Usage,
 };
 
 /// A chat body of about this many bytes.
-pub(crate) fn chat_body(bytes: usize, number: usize) -> String {
+pub(crate) fn chat_body(bytes: usize, number: u32) -> String {
     let frame = serde_json::json!({
         "id": format!("chatcmpl-{number}"),
         "object": "chat.completion",
@@ -22,7 +22,7 @@ pub(crate) fn chat_body(bytes: usize, number: usize) -> String {
             "index": 0,
             "message": {"role": "assistant", "content": ""},
             "logprobs": null,
-            "finish_reason": if number % 3 == 0 { "length" } else { "stop" },
+            "finish_reason": if number.is_multiple_of(3) { "length" } else { "stop" },
         }],
         "usage": {"prompt_tokens": 61, "completion_tokens": 256, "total_tokens": 317},
     })
@@ -50,22 +50,7 @@ pub(crate) fn observation(body: &[u8]) -> Observation<'_> {
     }
 }
 
-/// Returns the median time of one run, over at least so much time altogether.
-pub(crate) fn median(least: Duration, mut run: impl FnMut()) -> Duration {
-    for _ in 0..3 {
-        run();
-    }
-    let mut times = Vec::new();
-    let began = now();
-    while began.elapsed() < least || times.len() < 15 {
-        let start = now();
-        run();
-        times.push(start.elapsed());
-    }
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
+/// Returns the present moment.
 #[expect(
     clippy::disallowed_methods,
     reason = "a benchmark measures the clock itself"
@@ -88,7 +73,7 @@ pub(crate) fn read_natively(observation: &Observation<'_>) -> Reading {
             dialect: observation.dialect,
             outcome,
             status: observation.status,
-            exception_type: observation.exception_type.map(|one| one.as_str()),
+            exception_type: observation.exception_type.map(ExceptionType::as_str),
             response_body: observation.response_body,
         },
     );
@@ -103,6 +88,24 @@ fn state(state: attempt::reading::GenerationState) -> GenerationState {
         Native::Filtered => GenerationState::Filtered,
         Native::Empty => GenerationState::Empty,
         Native::Unknown => GenerationState::Unknown,
+    }
+}
+
+fn usage(native: attempt::reading::Usage) -> Usage {
+    Usage {
+        counts: TokenCounts {
+            input: native.input,
+            output: native.output,
+            cached_input: native.cached_input,
+            cache_write: native.cache_write,
+            reasoning: native.reasoning,
+            total: native.total,
+        },
+        diagnostics: native
+            .diagnostics
+            .into_iter()
+            .map(|(component, why)| (component.to_owned(), why.to_owned()))
+            .collect(),
     }
 }
 
@@ -129,22 +132,7 @@ fn convert(native: attempt::Reading<'_>) -> Reading {
             .collect(),
         refusal: native.refusal.map(Into::into),
         structured_output: StructuredOutput::NotRequested,
-        usage: Usage {
-            counts: TokenCounts {
-                input: native.usage.input,
-                output: native.usage.output,
-                cached_input: native.usage.cached_input,
-                cache_write: native.usage.cache_write,
-                reasoning: native.usage.reasoning,
-                total: native.usage.total,
-            },
-            diagnostics: native
-                .usage
-                .diagnostics
-                .into_iter()
-                .map(|(component, why)| (component.to_owned(), why.to_owned()))
-                .collect(),
-        },
+        usage: usage(native.usage),
         model: native.model.map(Into::into),
         response_id: native.response_id.map(Into::into),
         error: native.error.map(|error| ProviderError {
