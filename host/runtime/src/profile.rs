@@ -130,8 +130,8 @@ pub(crate) fn running_engine(limits: &Limits, slots: u32) -> wasmtime::Result<En
         .max_component_instance_size(INSTANCE_BYTES_MAX)
         .max_core_instance_size(INSTANCE_BYTES_MAX)
         .max_unused_warm_slots(slots)
-        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
-        .table_keep_resident(KEEP_RESIDENT_BYTES)
+        .linear_memory_keep_resident(memory_resident_bytes())
+        .table_keep_resident(TABLE_RESIDENT_BYTES)
         .pagemap_scan(Enabled::Auto);
     let mut config = config();
     config
@@ -144,9 +144,25 @@ pub(crate) fn running_engine(limits: &Limits, slots: u32) -> wasmtime::Result<En
 /// functions, globals and imports.
 const INSTANCE_BYTES_MAX: usize = 1 << 20;
 
-/// What a pooled memory keeps mapped between runs. More would cost more to
-/// clear than to map again.
-const KEEP_RESIDENT_BYTES: usize = 64 << 10;
+/// What a pooled table keeps mapped between runs.
+const TABLE_RESIDENT_BYTES: usize = 64 << 10;
+
+/// What a pooled memory keeps mapped between runs, where the system can say which
+/// pages a run has written: only those are cleared. Fresh pages cost three times
+/// as much as the reading itself (1 MB body: 1.4 ms against 0.5 ms).
+const WRITTEN_RESIDENT_BYTES: usize = 8 << 20;
+
+/// What a pooled memory keeps mapped between runs otherwise: all of it is cleared
+/// each time, and more would cost more than to map it again.
+const CLEARED_RESIDENT_BYTES: usize = 64 << 10;
+
+fn memory_resident_bytes() -> usize {
+    if PoolingAllocationConfig::is_pagemap_scan_available() {
+        WRITTEN_RESIDENT_BYTES
+    } else {
+        CLEARED_RESIDENT_BYTES
+    }
+}
 
 /// Returns the identity of everything that decides whether compiled code can be
 /// loaded: the profile's name and the engine's own compatibility hash, which

@@ -444,3 +444,47 @@ fn one_run_sees_nothing_of_another() {
         assert!(loaded.interpret(&observation(b"{}"), None).is_ok());
     }
 }
+
+#[test]
+fn limits_that_no_machine_can_give_are_an_error() {
+    let one = std::num::NonZeroU32::MIN;
+    let refused = |limits: Limits, at_once: std::num::NonZeroU32, words: &str| {
+        let error = Sandbox::new(limits, at_once).map(drop).unwrap_err();
+        let start = "engine wasmtime-48.0.8/p1 could not be set up: ";
+        assert_eq!(error.to_string(), format!("{start}{words}"));
+    };
+    let overflow = "total size of memory reservation exceeds addressable memory: byte count \
+                    overflow during multiplication";
+    refused(limits(), std::num::NonZeroU32::MAX, overflow);
+    let with = |change: fn(&mut Limits)| {
+        let mut limits = limits();
+        change(&mut limits);
+        limits
+    };
+    refused(with(|limits| limits.memories = usize::MAX), one, overflow);
+    let words = "maximum memory size of 0xffffffffffffffff bytes exceeds the configured memory \
+                 reservation of 0x100000000 bytes";
+    refused(with(|limits| limits.memory_bytes = usize::MAX), one, words);
+    let words = "max_wasm_stack size cannot exceed the async_stack_size";
+    refused(with(|limits| limits.stack_bytes = usize::MAX), one, words);
+    let words = "max_wasm_stack size cannot be zero";
+    refused(with(|limits| limits.stack_bytes = 0), one, words);
+    let words = "table size exceeds addressable memory";
+    refused(
+        with(|limits| limits.table_elements = usize::MAX),
+        one,
+        words,
+    );
+}
+
+#[test]
+fn the_least_and_the_most_fuel_are_taken_as_they_are() {
+    let compiled = compile(&Fixture::interpreter().build()).unwrap();
+    let none = sandbox(limits().with_fuel(0))
+        .interpreter(&compiled)
+        .map(drop);
+    let error = RunError::OutOfFuel { limit: 0 };
+    assert_eq!(none, Err(LoadError::Describe(error)));
+    let fuel = |limit| run_within(&Fixture::interpreter(), limits().with_fuel(limit));
+    assert_eq!(fuel(u64::MAX), fuel(FUEL));
+}

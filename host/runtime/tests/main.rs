@@ -16,5 +16,6 @@ mod determinism;
 mod golden;
 mod limits;
 mod loading;
+mod released;
 mod results;
 mod scan;

@@ -1,12 +1,19 @@
 //! How many calls run at a time: one for each slot of the engine's pool.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Free slots of a pool.
+/// The slots of a pool.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    free: Mutex<u32>,
+    count: Mutex<Count>,
     returned: Condvar,
+}
+
+#[derive(Debug)]
+struct Count {
+    free: u32,
+    /// Threads that wait: without any, giving a slot back costs no system call.
+    waiting: u32,
 }
 
 /// One taken slot; it is given back when dropped.
@@ -16,33 +23,45 @@ pub(crate) struct Slot<'a>(&'a Slots);
 impl Slots {
     pub(crate) const fn new(count: u32) -> Self {
         Self {
-            free: Mutex::new(count),
+            count: Mutex::new(Count {
+                free: count,
+                waiting: 0,
+            }),
             returned: Condvar::new(),
         }
     }
 
     /// Takes a slot, waiting until one is free.
     pub(crate) fn take(&self) -> Slot<'_> {
-        // A count cannot be left half-changed, so a poisoned lock is no reason
-        // to stop.
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free == 0 {
-            free = self
+        let mut count = self.lock();
+        while count.free == 0 {
+            count.waiting += 1;
+            count = self
                 .returned
-                .wait(free)
+                .wait(count)
                 .unwrap_or_else(PoisonError::into_inner);
+            count.waiting -= 1;
         }
-        *free -= 1;
+        count.free -= 1;
         Slot(self)
+    }
+
+    /// The counts are never left half-changed, so a poisoned lock is no reason to
+    /// stop.
+    fn lock(&self) -> MutexGuard<'_, Count> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let mut free = self.0.free.lock().unwrap_or_else(PoisonError::into_inner);
-        *free += 1;
-        drop(free);
-        self.0.returned.notify_one();
+        let mut count = self.0.lock();
+        count.free += 1;
+        let someone_waits = count.waiting > 0;
+        drop(count);
+        if someone_waits {
+            self.0.returned.notify_one();
+        }
     }
 }
 
@@ -71,6 +90,7 @@ mod tests {
             }
         });
         assert!((1..=2).contains(&most.into_inner()));
-        assert_eq!(*slots.free.lock().unwrap(), 2);
+        let count = slots.lock();
+        assert_eq!((count.free, count.waiting), (2, 0));
     }
 }
