@@ -101,9 +101,10 @@ fn deserialize(engine: &Engine, compiled: &Compiled) -> wasmtime::Result<Compone
     // SAFETY: the bytes must be what the engine's own compiler wrote. A
     // `Compiled` has no public constructor; it is made in three places only: by
     // `compile` from the compiler in this process, by `CompilerCommand` from the
-    // answer of a child process that runs the same function, and by
-    // `Compiled::open` from bytes whose HMAC, under a key that only this home
-    // has, shows that one of the other two made them.
+    // answer of a program that its caller chose to run (this one) and whose hash
+    // was checked, and by `Compiled::open` from bytes whose HMAC, under a key that
+    // only this home has, shows that one of the other two made them. The engine
+    // itself then checks version, settings and processor.
     unsafe { Component::deserialize(engine, compiled.code()) }
 }
 
@@ -138,50 +139,66 @@ impl Program {
         store.limiter(|limiter| limiter);
         store.set_hostcall_fuel(self.limits.result_bytes);
         // Before instantiation: a start function is code of the module too.
-        let outcome = store
+        store
             .set_fuel(self.limits.fuel)
-            .and_then(|()| self.pre.instantiate(&mut store))
-            .and_then(|instance| call(&mut store, &instance));
-        match outcome {
+            .map_err(|error| RunError::Host(format!("{error:#}")))?;
+        let instance = match self.pre.instantiate(&mut store) {
+            Ok(instance) => instance,
+            // What is neither a trap nor a limit here is this machine's: the
+            // module has not been asked anything yet.
+            Err(error) => return Err(self.explain(&error, store.data(), RunError::Host)),
+        };
+        match call(&mut store, &instance) {
             // The engine looks at the fuel at loops and calls only, so a run can
             // end with none left. It is judged here by what it used, so that no
             // outcome depends on where the compiler put its checks.
             Ok(value) => match store.get_fuel() {
                 Ok(left) if left > 0 => Ok((value, self.limits.fuel.saturating_sub(left))),
-                Ok(_) | Err(_) => Err(RunError::OutOfFuel {
-                    limit: self.limits.fuel,
-                }),
+                Ok(_) | Err(_) => Err(self.out_of_fuel()),
             },
-            Err(error) => Err(self.explain(&error, store.data())),
+            Err(error) => Err(self.explain(&error, store.data(), RunError::BrokenAbi)),
+        }
+    }
+
+    const fn out_of_fuel(&self) -> RunError {
+        RunError::OutOfFuel {
+            limit: self.limits.fuel,
         }
     }
 
     /// Names the limit or the rule that ended a run.
-    fn explain(&self, error: &wasmtime::Error, limiter: &Limiter) -> RunError {
+    fn explain(
+        &self,
+        error: &wasmtime::Error,
+        limiter: &Limiter,
+        otherwise: fn(String) -> RunError,
+    ) -> RunError {
         if let Some(hit) = limiter.hit() {
             return hit.clone();
         }
         match error.downcast_ref::<Trap>() {
-            Some(Trap::OutOfFuel) => RunError::OutOfFuel {
-                limit: self.limits.fuel,
-            },
-            Some(Trap::StackOverflow) => RunError::StackOverflow {
-                limit: self.limits.stack_bytes,
-            },
+            Some(Trap::OutOfFuel) => return self.out_of_fuel(),
+            Some(Trap::StackOverflow) => {
+                return RunError::StackOverflow {
+                    limit: self.limits.stack_bytes,
+                };
+            }
             Some(trap) => {
                 let name = trap.to_string();
-                RunError::Trap(name.strip_prefix("wasm trap: ").unwrap_or(&name).to_owned())
+                let name = name.strip_prefix("wasm trap: ").unwrap_or(&name);
+                return RunError::Trap(name.to_owned());
             }
-            None => {
-                let text = format!("{error:#}");
-                if text.contains(RESULT_TOO_LARGE) {
-                    RunError::ResultTooLarge {
-                        limit: self.limits.result_bytes,
-                    }
-                } else {
-                    RunError::BrokenAbi(text)
-                }
+            None => {}
+        }
+        let text = format!("{error:#}");
+        if error.is::<wasmtime::OutOfMemory>() {
+            RunError::Host(text)
+        } else if text.contains(RESULT_TOO_LARGE) {
+            RunError::ResultTooLarge {
+                limit: self.limits.result_bytes,
             }
+        } else {
+            otherwise(text)
         }
     }
 }
