@@ -140,44 +140,65 @@ impl Compiled {
         let (header, rest) = entry
             .split_first_chunk::<HEADER_BYTES>()
             .ok_or_else(|| truncated.clone())?;
-        let (stated_mac, code) = rest.split_first_chunk::<32>().ok_or(truncated)?;
-        let contract = check_header(header, module, code.len())?;
+        let (stated, code) = rest.split_first_chunk::<32>().ok_or(truncated)?;
+        let contract = Header::read(header)?.check(module, code.len())?;
         key.code_of(header, code)?
-            .verify_slice(stated_mac)
+            .verify_slice(stated)
             .map_err(|_mismatch| CacheError::Authentication)?;
-        Ok(Self::within(module, contract?, entry, CODE_START))
+        // Looked at last: it decides how the code is used, so only an authentic
+        // one counts.
+        let contract = Contract::ALL
+            .into_iter()
+            .find(|known| number(*known) == contract)
+            .ok_or(CacheError::Contract(contract))?;
+        Ok(Self::within(module, contract, entry, CODE_START))
     }
 }
 
-/// Checks the header. The contract is judged only once all is authentic: it
-/// decides how the code is used, and not whether the entry is looked at.
-fn check_header(
-    header: &[u8; HEADER_BYTES],
+/// What an entry states of itself.
+struct Header {
+    magic: [u8; 8],
+    engine: Digest,
     module: Digest,
-    code_bytes: usize,
-) -> Result<Result<Contract, CacheError>, CacheError> {
-    let mut rest = header.as_slice();
-    if take::<8>(&mut rest)? != MAGIC {
-        return Err(CacheError::Magic);
+    contract: u8,
+    length: u64,
+}
+
+impl Header {
+    fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Self, CacheError> {
+        let mut rest = bytes.as_slice();
+        Ok(Self {
+            magic: take(&mut rest)?,
+            engine: Digest::from_bytes(take(&mut rest)?),
+            module: Digest::from_bytes(take(&mut rest)?),
+            contract: take::<1>(&mut rest)?[0],
+            length: u64::from_be_bytes(take(&mut rest)?),
+        })
     }
-    if Digest::from_bytes(take(&mut rest)?) != identity()? {
-        return Err(CacheError::Engine);
+
+    /// Checks all that can be checked without the key, so that the error says
+    /// which of it is not as expected; returns the number of the contract.
+    fn check(&self, module: Digest, code_bytes: usize) -> Result<u8, CacheError> {
+        if self.magic != MAGIC {
+            return Err(CacheError::Magic);
+        }
+        if self.engine != identity()? {
+            return Err(CacheError::Engine);
+        }
+        if self.module != module {
+            return Err(CacheError::Module {
+                expected: module,
+                found: self.module,
+            });
+        }
+        if u64::try_from(code_bytes) != Ok(self.length) {
+            return Err(CacheError::Length {
+                expected: self.length,
+                found: code_bytes,
+            });
+        }
+        Ok(self.contract)
     }
-    let found = Digest::from_bytes(take(&mut rest)?);
-    if found != module {
-        let expected = module;
-        return Err(CacheError::Module { expected, found });
-    }
-    let [contract] = take(&mut rest)?;
-    let expected = u64::from_be_bytes(take(&mut rest)?);
-    if u64::try_from(code_bytes) != Ok(expected) {
-        let found = code_bytes;
-        return Err(CacheError::Length { expected, found });
-    }
-    Ok(Contract::ALL
-        .into_iter()
-        .find(|known| number(*known) == contract)
-        .ok_or(CacheError::Contract(contract)))
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], CacheError> {

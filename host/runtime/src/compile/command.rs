@@ -59,6 +59,10 @@ impl CompileLimits {
 
 /// How to start a compiling process: a program that calls
 /// [`serve_compile`](super::serve_compile).
+///
+/// What it answers is loaded as code, so the program is trusted as this one is.
+/// A process that ends early leaves a broken pipe: a program that gives `SIGPIPE`
+/// its default action back would end with it.
 #[derive(Debug, Clone)]
 pub struct CompilerCommand {
     /// The program; usually this one.
