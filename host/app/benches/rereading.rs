@@ -5,7 +5,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    clippy::indexing_slicing,
     reason = "a benchmark says what went wrong by failing, and prints what it measured"
 )]
 

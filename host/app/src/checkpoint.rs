@@ -150,7 +150,11 @@ impl Checkpoint {
     pub fn open(note: &str, verifier: &Verifier) -> Result<Self, AppError> {
         let wrong = |detail: &str| AppError::Usage(format!("not a checkpoint: {detail}"));
         let (body, signatures) = note
-            .split_once("\n\n")
+            .rsplit_once(
+                "
+
+",
+            )
             .map(|(body, signatures)| (format!("{body}\n"), signatures))
             .ok_or_else(|| wrong("expected a text, an empty line and signatures"))?;
         let mut lines = body.lines();
@@ -165,7 +169,7 @@ impl Checkpoint {
             .ok_or_else(|| wrong("expected a root of 32 bytes in base64"))?;
         let checkpoint = Self {
             origin: origin.to_owned(),
-            size: size.parse().map_err(|_error| wrong("expected a size"))?,
+            size: decimal(size).ok_or_else(|| wrong("expected a size"))?,
             root: Digest::from_bytes(root),
         };
         if checkpoint.origin != verifier.name {
@@ -185,6 +189,13 @@ impl Checkpoint {
             )))
         }
     }
+}
+
+/// A number in its one form: no sign, no leading zero.
+fn decimal(text: &str) -> Option<u64> {
+    text.parse()
+        .ok()
+        .filter(|number: &u64| number.to_string() == text)
 }
 
 fn verifies(line: &str, body: &str, verifier: &Verifier) -> bool {
@@ -243,5 +254,49 @@ impl Session {
             name: origin(self.ledger_id),
             key: key.0.verifying_key(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The vectors, and the key of the seed they name: the bytes 0 to 31.
+    fn vectors() -> (Value, LogKey, Verifier) {
+        let text = include_str!("../../../docs/vectors/checkpoint.json");
+        let vectors: Value = serde_json::from_str(text).unwrap();
+        let seed: Vec<u8> = (0..32).collect();
+        let key = LogKey(SigningKey::from_bytes(&seed.try_into().unwrap()));
+        let verifier = Verifier::parse(vectors["verifier_key"].as_str().unwrap()).unwrap();
+        (vectors, key, verifier)
+    }
+
+    #[test]
+    fn the_checkpoint_of_the_vectors_is_what_this_code_signs_and_opens() {
+        let (vectors, key, verifier) = vectors();
+        let member = |name: &str| vectors[name].as_str().unwrap();
+        let name = member("signed").lines().next().unwrap();
+        let ledger = name.strip_prefix("reread/").unwrap().parse().unwrap();
+        assert_eq!(key.verifier(ledger), member("verifier_key"));
+        let checkpoint = Checkpoint::open(member("note"), &verifier).unwrap();
+        assert_eq!(checkpoint.body(), member("signed"));
+        let signature = key.0.sign(checkpoint.body().as_bytes());
+        assert_eq!(hex(&signature.to_bytes()), member("signature"));
+    }
+
+    #[test]
+    fn a_changed_checkpoint_is_refused_with_the_reason() {
+        let (vectors, _, verifier) = vectors();
+        let note = vectors["note"].as_str().unwrap();
+        let refused = |note: &str| Checkpoint::open(note, &verifier).unwrap_err().to_string();
+        let unsigned = format!("the checkpoint carries no valid signature of the key {verifier}");
+        assert_eq!(refused(&note.replacen("\n7\n", "\n8\n", 1)), unsigned);
+        let size = "not a checkpoint: expected a size";
+        assert_eq!(refused(&note.replacen("\n7\n", "\n+7\n", 1)), size);
+        assert_eq!(refused(&note.replacen("\n7\n", "\n007\n", 1)), size);
+        let parts = "not a checkpoint: expected a text, an empty line and signatures";
+        assert_eq!(refused("nothing"), parts);
     }
 }

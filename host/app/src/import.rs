@@ -13,7 +13,7 @@ use model::event::attempt::AttemptObserved;
 use model::event::call::CallImported;
 use model::event::{ArtifactRef, Body, Event, Placed, Preservation, Scope};
 use model::projection::index::UniqueKey;
-use model::{AttemptId, CallId, Digest, EventId, TaskId};
+use model::{AttemptId, CallId, Digest, TaskId};
 use serde::Serialize;
 
 use crate::context::{Session, Stamp};
@@ -21,6 +21,7 @@ use crate::error::AppError;
 use crate::evidence::{Evidence, Observed};
 use crate::progress::Progress;
 use crate::projecting;
+use crate::state::DeclaredTask;
 use source::{LineReader, Source};
 
 /// How much is made durable at once: more would cost memory, less would cost waits.
@@ -104,9 +105,10 @@ impl Session {
         progress: &mut dyn Progress,
         mut report: impl FnMut(ImportedLine) -> Result<(), AppError>,
     ) -> Result<ImportSummary, AppError> {
-        if let Some(task) = options.task {
-            self.require_task(task)?;
-        }
+        let task = match options.task {
+            Some(task) => Some(self.declared(task)?),
+            None => None,
+        };
         let mut sources = Vec::new();
         let mut malformed = Vec::new();
         for path in paths {
@@ -131,7 +133,7 @@ impl Session {
                     },
                 })?;
             }
-            self.import_source(source, options.task, progress, &mut |line| {
+            self.import_source(source, task, progress, &mut |line| {
                 match &line.outcome {
                     LineOutcome::Imported { .. } => summary.imported += 1,
                     LineOutcome::Duplicate { .. } => summary.duplicates += 1,
@@ -146,7 +148,7 @@ impl Session {
     fn import_source(
         &mut self,
         source: &Source,
-        task: Option<TaskId>,
+        task: Option<DeclaredTask>,
         progress: &mut dyn Progress,
         report: &mut dyn FnMut(ImportedLine) -> Result<(), AppError>,
     ) -> Result<(), AppError> {
@@ -193,7 +195,7 @@ impl Session {
         &mut self,
         source: &Source,
         group: Vec<Pending>,
-        task: Option<TaskId>,
+        task: Option<DeclaredTask>,
         report: &mut dyn FnMut(ImportedLine) -> Result<(), AppError>,
     ) -> Result<(), AppError> {
         let evidence = Evidence::new(self.artifacts.clone(), self.ledger.reader())?;
@@ -297,12 +299,13 @@ impl Unit {
     fn of(
         pending: &Pending,
         source: &Source,
-        task: Option<TaskId>,
+        task: Option<DeclaredTask>,
         stamp: &Stamp<'_>,
     ) -> Result<Self, AppError> {
         let exchange = &pending.exchange;
         let (call, attempt) = (stamp.call_id()?, stamp.attempt_id()?);
-        let cause = None::<EventId>;
+        let cause = task.map(|task| task.declaration);
+        let task = task.map(|task| task.task);
         let imported = stamp.event(
             cause,
             Scope {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::event::{Body, Kind, Placed};
 use model::id::LedgerId;
 use model::projection::call::Surroundings;
-use model::projection::{CallState, Stage, TaskState, TaskStatus};
-use model::{CallId, TaskId};
+use model::projection::{CallState, Operation, TaskState, TaskStatus};
+use model::{CallId, EventId, TaskId};
 use serde::Serialize;
 use store::Reader;
 use store::ledger::ScopeKey;
@@ -111,6 +111,20 @@ impl Session {
         Ok(state)
     }
 
+    /// Returns a task with the event that declared it.
+    pub(crate) fn declared(&self, task: TaskId) -> Result<DeclaredTask, AppError> {
+        let unknown = || AppError::Unknown {
+            what: "task",
+            name: task.to_string(),
+        };
+        let events = self.ledger.reader().of_task(task)?;
+        let declaration = events
+            .iter()
+            .find(|placed| placed.event.kind() == Kind::TaskCreated);
+        let declaration = declaration.ok_or_else(unknown)?.event.id;
+        Ok(DeclaredTask { task, declaration })
+    }
+
     pub(crate) fn require_task(&self, task: TaskId) -> Result<(), AppError> {
         if self.ledger.reader().head(ScopeKey::Task(task))? == 0 {
             return Err(AppError::Unknown {
@@ -158,6 +172,13 @@ impl HomeState {
     }
 }
 
+/// A task, and the event that declared it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeclaredTask {
+    pub(crate) task: TaskId,
+    pub(crate) declaration: EventId,
+}
+
 /// Returns the calls that a task's events name, in order.
 fn calls_in(events: &[Placed]) -> Vec<CallId> {
     let mut calls = Vec::new();
@@ -180,7 +201,7 @@ pub(crate) fn call_state(
     let Some(state) = recorded_state(reader, events)? else {
         return Ok(None);
     };
-    if ![Stage::Observed, Stage::Interpreted].contains(&state.stage) {
+    if state.next_operation != Operation::Reinterpret {
         return Ok(Some(state));
     }
     let unavailable = match events.iter().rev().find_map(Observed::of) {

@@ -8,6 +8,7 @@ pub mod attempt;
 pub mod call;
 pub mod home;
 pub mod module;
+mod named;
 pub mod task;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use serde_json::value::RawValue;
 
 pub use artifact::{ArtifactRef, Preservation};
 
-use crate::bounds::EVENT_BYTES_MAX;
+use crate::bounds::{ATTEMPTS_MAX, CHECKS_MAX, EVENT_BYTES_MAX, REASONS_MAX};
 use crate::canonical::{self, CanonicalError};
 use crate::id::{AttemptId, CallId, EventId, LedgerId, TaskId};
 use crate::name::Actor;
@@ -104,6 +105,34 @@ kinds! {
     TaskAcceptanceRejected(Box<task::TaskAcceptanceRejected>) = "task.acceptance_rejected",
 }
 
+impl Body {
+    /// Refuses a body that passes a bound of the format.
+    fn within_bounds(&self) -> Result<(), EventError> {
+        let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let attempts = count(ATTEMPTS_MAX);
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the other kinds count nothing"
+        )]
+        let (what, found, limit) = match self {
+            Self::CallRequested(body) => ("attempts", count(body.max_attempts), attempts),
+            Self::AttemptStarted(body) => ("attempts", count(body.index), attempts),
+            Self::TaskAccepted(body) => ("checks", body.checks.len(), CHECKS_MAX),
+            Self::TaskAcceptanceRejected(body) => ("reasons", body.reasons.len(), REASONS_MAX),
+            _ => return Ok(()),
+        };
+        if found > limit {
+            return Err(EventError::Bound {
+                kind: self.kind().as_str(),
+                what,
+                limit,
+                found,
+            });
+        }
+        Ok(())
+    }
+}
+
 impl Kind {
     /// Returns the kind of this name.
     pub fn parse(name: &str) -> Option<Self> {
@@ -188,6 +217,18 @@ pub enum EventError {
     /// A value has no canonical form.
     #[error(transparent)]
     Canonical(#[from] CanonicalError),
+    /// A list or a number of the body is larger than the format allows.
+    #[error("the event {kind} has {found} {what}, but at most {limit} are allowed")]
+    Bound {
+        /// The kind.
+        kind: &'static str,
+        /// What is counted.
+        what: &'static str,
+        /// How many are allowed.
+        limit: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// The event is larger than the format allows.
     #[error("the event {kind} has {found} bytes, but at most {EVENT_BYTES_MAX} are allowed")]
     TooLarge {
@@ -262,6 +303,7 @@ impl Event {
 
     fn bytes_with(&self, sig: Option<&Signature>) -> Result<Vec<u8>, EventError> {
         let kind = self.kind().as_str();
+        self.body.within_bounds()?;
         let body = self
             .body
             .to_value()

@@ -1,10 +1,10 @@
 //! The events, in order: leaves, canonical bytes, index columns, references.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::event::attempt::Inputs;
 use model::event::home::ErasureTarget;
-use model::event::{ArtifactRef, Body, Event, Placed, Preservation};
+use model::event::{ArtifactRef, Body, Event, Placed};
 use model::id::LedgerId;
 use model::merkle::{self, Edge};
 use model::name::{Label, Mod};
@@ -27,7 +27,15 @@ pub(super) struct History<'a, 'f> {
     ledger: LedgerId,
     checkpoint_size: Option<u64>,
     modules: BTreeMap<Label, Digest>,
+    unresolved: Vec<Unresolved>,
     walked: Walked,
+}
+
+/// A reference to a name that no event has.
+struct Unresolved {
+    seq: u64,
+    id: EventId,
+    detail: String,
 }
 
 /// What the events were found to come to.
@@ -51,15 +59,12 @@ pub(super) struct References {
 }
 
 impl References {
-    fn keep(&mut self, digest: Digest, seq: u64) {
-        self.kept.push((digest, seq));
-    }
-
-    fn keep_ref(&mut self, artifact: Option<&ArtifactRef>, seq: u64) {
-        if let Some(artifact) = artifact
-            && artifact.preservation != Preservation::Withhold
-        {
-            self.keep(artifact.sha256, seq);
+    fn erase(&mut self, targets: &[ErasureTarget]) {
+        for target in targets {
+            match target {
+                ErasureTarget::Event { seq } => self.erased_events.push(*seq),
+                ErasureTarget::Artifact { sha256 } => self.erased.push(*sha256),
+            }
         }
     }
 }
@@ -79,6 +84,7 @@ impl<'a, 'f> History<'a, 'f> {
             ledger,
             checkpoint_size,
             modules: BTreeMap::new(),
+            unresolved: Vec::new(),
             walked: Walked {
                 events: 0,
                 erased: 0,
@@ -109,13 +115,26 @@ impl<'a, 'f> History<'a, 'f> {
             progress.advance(u64::try_from(page.len()).unwrap_or(0));
         }
         progress.end();
-        // An erasure is recorded after what it erases, so only now it is known.
+        self.settle(missing_bytes)
+    }
+
+    /// Decides what only the end of the ledger can: an erasure is recorded after
+    /// what it erases.
+    fn settle(&mut self, missing_bytes: Vec<u64>) -> Result<(), AppError> {
         for seq in missing_bytes {
             if self.walked.references.erased_events.contains(&seq) {
                 self.walked.erased += 1;
             } else {
                 let detail = "salt and bytes are gone, but no home.erased names it";
                 self.findings.add(event(seq), "event_missing", detail)?;
+            }
+        }
+        // As many names can be gone as events were erased, and no more.
+        let names: BTreeSet<_> = self.unresolved.iter().map(|one| one.id).collect();
+        let erased = usize::try_from(self.walked.erased).unwrap_or(usize::MAX);
+        if names.len() > erased {
+            for Unresolved { seq, detail, .. } in std::mem::take(&mut self.unresolved) {
+                self.findings.add(event(seq), "reference", detail)?;
             }
         }
         Ok(())
@@ -146,8 +165,20 @@ impl<'a, 'f> History<'a, 'f> {
         if self.checkpoint_size == Some(self.walked.edge.size()) {
             self.walked.root_at_checkpoint = Some(self.walked.edge.root());
         }
-        let (Some(salt), Some(bytes)) = (salt, bytes) else {
-            return Ok(Kept::No);
+        let (salt, bytes) = match (salt, bytes) {
+            (Some(salt), Some(bytes)) => (salt, bytes),
+            (None, None) => {
+                for finding in entry.left_columns() {
+                    let detail = format!("erased, but the index column {} is left", finding.column);
+                    self.findings.add(event(seq), "index", detail)?;
+                }
+                return Ok(Kept::No);
+            }
+            _ => {
+                let detail = "either its salt or its bytes are gone, but not both";
+                self.findings.add(event(seq), "event_missing", detail)?;
+                return Ok(Kept::Yes);
+            }
         };
         let found = merkle::leaf(salt, bytes);
         if found != recorded {
@@ -190,69 +221,34 @@ impl<'a, 'f> History<'a, 'f> {
         self.body(placed)
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the other kinds name no bytes"
-    )]
     fn body(&mut self, placed: &Placed) -> Result<(), AppError> {
         let seq = placed.seq;
-        match &placed.event.body {
-            Body::HomeErased(body) => {
-                for target in &body.targets {
-                    match target {
-                        ErasureTarget::Event { seq } => {
-                            self.walked.references.erased_events.push(*seq);
-                        }
-                        ErasureTarget::Artifact { sha256 } => {
-                            self.walked.references.erased.push(*sha256);
-                        }
-                    }
-                }
-            }
+        let body = &placed.event.body;
+        for digest in body.artifacts() {
+            self.walked.references.kept.push((digest, seq));
+        }
+        for module in body.modules() {
+            self.module(seq, module)?;
+        }
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the other kinds name no event but their cause"
+        )]
+        match body {
+            Body::HomeErased(body) => self.walked.references.erase(&body.targets),
             Body::ModuleRegistered(body) => {
-                self.walked.references.keep(body.module.sha256, seq);
-                self.modules
-                    .insert(body.module.label.clone(), body.module.sha256);
+                let Mod { label, sha256 } = body.module.clone();
+                self.modules.insert(label, sha256);
             }
-            Body::CallRequested(body) => {
-                self.walked.references.keep_ref(body.request.as_ref(), seq);
-                self.module(seq, &body.interpreter)?;
-                self.module(seq, &body.policy)?;
-            }
-            Body::CallManifest(body) => self.walked.references.keep_ref(Some(&body.request), seq),
-            Body::AttemptStarted(body) => self.walked.references.keep_ref(Some(&body.request), seq),
-            Body::AttemptObserved(body) => {
-                self.walked
-                    .references
-                    .keep_ref(body.request_body_artifact.as_ref(), seq);
-                self.walked
-                    .references
-                    .keep_ref(body.response_body_artifact.as_ref(), seq);
-            }
-            Body::AttemptInterpreted(body) => {
-                self.module(seq, &body.module)?;
-                if let Some(config) = body.config_sha256 {
-                    self.walked.references.keep(config, seq);
-                }
-                self.reading_inputs(placed, &body.inputs)?;
-            }
-            Body::AttemptRetryDecided(body) => self.module(seq, &body.policy)?,
+            Body::AttemptInterpreted(body) => self.reading_inputs(placed, &body.inputs)?,
             Body::CallStatusDecided(body) => {
-                self.module(seq, &body.interpreter)?;
-                self.module(seq, &body.policy)?;
                 self.readings(seq, &body.interpretations, &body.interpreter)?;
             }
             Body::CallReinterpreted(body) => {
-                self.module(seq, &body.interpreter)?;
-                self.module(seq, &body.policy)?;
                 self.readings(seq, &body.interpretations, &body.interpreter)?;
                 if let Some(prior) = body.prior_record {
                     self.earlier(seq, prior, "prior_record")?;
                 }
-            }
-            Body::CheckCompleted(body) => {
-                self.walked.references.keep_ref(body.stdout.as_ref(), seq);
-                self.walked.references.keep_ref(body.stderr.as_ref(), seq);
             }
             _ => {}
         }
@@ -331,11 +327,16 @@ impl<'a, 'f> History<'a, 'f> {
                 | store::LedgerError::Leaf { .. }
                 | store::LedgerError::Entry { .. },
             ) => Ok(None),
-            Ok(_) => {
+            Ok(Some(_)) => {
                 let detail = format!("its {what} {id} does not stand before it");
-                self.findings
-                    .add(event(seq), "reference", detail)
-                    .map(|()| None)
+                self.findings.add(event(seq), "reference", detail)?;
+                Ok(None)
+            }
+            // The name of an erased event is gone with it: `settle` decides.
+            Ok(None) => {
+                let detail = format!("its {what} {id} names no event");
+                self.unresolved.push(Unresolved { seq, id, detail });
+                Ok(None)
             }
             Err(error) => Err(error.into()),
         }

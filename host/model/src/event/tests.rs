@@ -168,6 +168,33 @@ fn an_event_over_the_bound_is_refused_and_never_cut() {
 }
 
 #[test]
+fn a_list_over_its_bound_is_refused() {
+    let rejected = |reasons: usize| {
+        event(Box::new(task::TaskAcceptanceRejected {
+            policy: crate::name::Mod {
+                label: "task-acceptance-v1".parse().unwrap(),
+                sha256: Digest::of(b"policy"),
+            },
+            output: "text".into(),
+            artifact_sha256: Digest::of(b"text"),
+            criteria_sha256: Digest::of(b"criteria"),
+            interpretation: None,
+            checks: Vec::new(),
+            authority: None,
+            reasons: vec!["unauthorized".into(); reasons],
+        }))
+    };
+    assert!(rejected(256).to_bytes().is_ok());
+    let expected = EventError::Bound {
+        kind: "task.acceptance_rejected",
+        what: "reasons",
+        limit: 256,
+        found: 257,
+    };
+    assert_eq!(rejected(257).to_bytes(), Err(expected));
+}
+
+#[test]
 fn every_kind_has_one_name() {
     let mut names: Vec<_> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
     for (kind, name) in Kind::ALL.iter().zip(&names) {

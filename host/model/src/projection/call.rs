@@ -312,7 +312,9 @@ impl CallState {
             self.next_operation = Operation::None;
             self.reason = format!("resumed as call {to_call}");
         }
-        let reads = [Stage::Observed, Stage::Interpreted].contains(&self.stage);
+        // Only what reads the bytes is taken away: a recorded reading can be decided
+        // although its bytes are gone.
+        let reads = self.next_operation == Operation::Reinterpret;
         if let (true, Some(word)) = (reads, around.unavailable) {
             self.next_operation = Operation::None;
             word.as_str().clone_into(&mut self.reason);
@@ -365,7 +367,13 @@ fn before_effect(evidence: &Evidence<'_>) -> Option<Rung> {
     if evidence.last_attempt.is_some() {
         return None;
     }
-    Some(if evidence.has(Kind::CallManifest) {
+    Some(if evidence.has(Kind::CallImported) {
+        (
+            Stage::Requested,
+            Operation::None,
+            "the import has no observation",
+        )
+    } else if evidence.has(Kind::CallManifest) {
         (
             Stage::ManifestRecorded,
             Operation::StartCall,

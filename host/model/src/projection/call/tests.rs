@@ -424,6 +424,34 @@ fn bytes_that_cannot_be_read_take_the_next_operation_away_and_say_why() {
 }
 
 #[test]
+fn a_recorded_reading_can_be_decided_although_its_bytes_are_gone() {
+    let mut bodies = recorded();
+    bodies.truncate(5);
+    let around = Surroundings {
+        unavailable: Some(Unavailable::Missing),
+        completed_twin: None,
+    };
+    let state = CallState::of(&history(bodies), around).unwrap();
+    assert_eq!(
+        (state.stage, state.next_operation),
+        (Stage::Interpreted, Operation::Redecide)
+    );
+    let import = vec![(0, imported()), (1, observed(1)), (1, interpreted())];
+    let state = CallState::of(&history(import), around).unwrap();
+    let found = (state.stage, state.next_operation, state.reason.as_str());
+    assert_eq!(found, (Stage::Interpreted, Operation::None, "missing"));
+}
+
+#[test]
+fn an_import_without_its_observation_has_nothing_to_start() {
+    let state = state(vec![(0, imported())]);
+    assert_eq!(
+        (state.stage, state.next_operation),
+        (Stage::Requested, Operation::None)
+    );
+}
+
+#[test]
 fn a_call_that_never_left_is_superseded_by_a_completed_one_of_its_key() {
     let around = Surroundings {
         unavailable: None,
