@@ -4,11 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use crate::hashes;
+
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Builds these packages and returns their core modules, in order.
 pub(crate) fn modules(workspace: &Path, packages: &[&str]) -> Result<Vec<Vec<u8>>, String> {
     let workspace = absolute(workspace)?;
+    check_toolchain(&workspace)?;
     let target_folder = env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| workspace.join("target"), PathBuf::from)
         .join("components");
@@ -42,6 +45,27 @@ pub(crate) fn modules(workspace: &Path, packages: &[&str]) -> Result<Vec<Vec<u8>
             fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
         })
         .collect()
+}
+
+/// Checks that the compiler is the one that the table names.
+fn check_toolchain(workspace: &Path) -> Result<(), String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .current_dir(workspace)
+        .arg("--version")
+        .output()
+        .map_err(|error| format!("rustc did not start: {error}"))?;
+    let found = String::from_utf8_lossy(&output.stdout);
+    // Such as `rustc 1.95.0 (59807616e 2026-04-14)`.
+    let name: Vec<&str> = found.split_whitespace().take(2).collect();
+    if name.join("-") == hashes::TOOLCHAIN {
+        return Ok(());
+    }
+    Err(format!(
+        "expected the toolchain {}, found `{}`",
+        hashes::TOOLCHAIN,
+        found.trim()
+    ))
 }
 
 /// Takes the two folders that reach the bytes out of them.

@@ -74,3 +74,34 @@ pub(crate) fn check_world(label: &str, world: World, component: &[u8]) -> Result
         world.export()
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that every component starts with.
+    const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
+
+    /// An import section of one instance that exports nothing, named `x`, after
+    /// the type section that it needs.
+    const IMPORTING: &[u8] = b"\0asm\x0d\0\x01\0\x07\x03\x01\x42\0\x0a\x06\x01\0\x01x\x05\0";
+
+    #[test]
+    fn a_component_without_the_export_is_refused() {
+        let expected = "a-v1: expected the one export reread:policy/decider@0.0.1, found []";
+        let refused = check_world("a-v1", World::Policy, EMPTY);
+        assert_eq!(refused, Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn a_component_with_an_import_is_refused() {
+        let refused = check_world("a-v1", World::Interpreter, IMPORTING);
+        assert_eq!(refused, Err("a-v1: the component has imports".to_owned()));
+    }
+
+    #[test]
+    fn bytes_that_are_no_module_are_refused_with_the_label() {
+        let refused = of_module("a-v1", b"no module").unwrap_err();
+        assert!(refused.starts_with("a-v1: "), "{refused}");
+    }
+}
