@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fixtures::abi::Value as Abi;
 use crate::fixtures::fixture::{Fixture, interpreter_info, ok, refused as refuses};
-use crate::support::{TestHome, V2, chat};
+use crate::support::{TestHome, V2, chat, long};
 
 /// A home with one imported exchange; returns its call and attempt.
 fn home() -> (TestHome, String, String) {
@@ -266,6 +266,46 @@ fn a_module_that_traps_recurses_or_asks_for_too_much_records_nothing() {
         ),
         "module asked for a table of 20001 elements (limit 20000)",
     );
+}
+
+#[test]
+fn an_infinite_loop_ends_by_fuel_also_in_a_start_function() {
+    if !long("2 infinite loops with the whole fuel of the profile") {
+        return;
+    }
+    let spent = "module ran out of fuel after 10000000000 units (limit 10000000000)";
+    let mut looping = Fixture::interpreter();
+    looping.does("interpret", "(loop br 0) unreachable");
+    let (home, _, attempt) = home();
+    let module = add(&home, &looping.build()).document()["module"].clone();
+    let count = home.event_count();
+    let (code, message) = home
+        .run(&[
+            "reinterpret",
+            "attempt",
+            &attempt,
+            "--interpreter",
+            "fixture-v1",
+        ])
+        .refused(7);
+    let name = format!(
+        "module fixture-v1 ({}): ",
+        module["sha256"].as_str().unwrap()
+    );
+    assert_eq!(
+        (code.as_str(), message),
+        ("module_failed", format!("{name}{spent}"))
+    );
+    assert_eq!(home.event_count(), count);
+
+    let mut starting = Fixture::interpreter();
+    starting.core = "(func $spin (loop br 0)) (start $spin)".to_owned();
+    let home = TestHome::new();
+    let count = home.event_count();
+    let (code, message) = add(&home, &starting.build()).refused(7);
+    assert_eq!(code, "module_failed");
+    assert!(message.ends_with(spent), "{message}");
+    assert_eq!(home.event_count(), count);
 }
 
 #[test]

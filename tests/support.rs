@@ -20,6 +20,19 @@ pub(crate) const V2: [&str; 4] = [
     "attempt-policy-v2",
 ];
 
+/// Returns whether tests that take long are to run; says so when they are not.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "`.ci/long` asks for them this way"
+)]
+pub(crate) fn long(what: &str) -> bool {
+    let asked = std::env::var("REREAD_LONG").is_ok();
+    if !asked {
+        println!("skipped {what}: set REREAD_LONG to run it");
+    }
+    asked
+}
+
 /// Returns the project's root.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
