@@ -9,6 +9,7 @@ use model::reading::GenerationState;
 use model::{CallId, TaskId};
 use serde::Serialize;
 use store::ledger::ScopeKey;
+use store::{Ledger, Reader};
 
 use super::ReinterpretOptions;
 use super::call::CallReinterpretation;
@@ -108,65 +109,152 @@ impl Session {
         }
         let evidence = Evidence::new(self.artifacts.clone(), self.ledger.reader())?;
         progress.begin("reinterpreting", Some(self.count_calls()?));
-        let mut summary = ReinterpretSummary {
-            would_append: options.dry_run.then_some(0),
-            ..ReinterpretSummary::default()
+        let planner = Planner {
+            rules: &rules,
+            evidence: &evidence,
+            stamp: Stamp::new(&self.context, self.ledger_id),
+            allow_older: options.allow_older.as_deref(),
         };
-        let mut matrix = Matrix::new();
+        let mut tally = Tally::new(options.dry_run);
         let mut seq = 0;
+        let mut planned: Option<Page> = None;
         loop {
-            let page = self.ledger.reader().calls_after(seq, PAGE)?;
-            let Some((last, _)) = page.last() else { break };
-            seq = *last;
-            let steps = u64::try_from(page.len()).unwrap_or(0);
-            let mut work = Vec::new();
-            for (_, call) in page {
-                let events = self.ledger.reader().of_call(call)?;
-                if filters.let_through(&events) {
-                    work.push((call, events));
-                }
-            }
-            let planner = Planner {
-                rules: &rules,
-                evidence: &evidence,
-                stamp: Stamp::new(&self.context, self.ledger_id),
-                allow_older: options.allow_older.as_deref(),
+            let next = Page::after(&mut seq, filters, self.ledger.reader())?;
+            let Some(mut next) = next else { break };
+            // While the workers compute this page, the one before it is appended.
+            let ledger = &mut self.ledger;
+            let finish = || match planned.take() {
+                Some(page) => page.finish(ledger, &planner, options.dry_run).map(Some),
+                None => Ok(None),
             };
-            let plans = plan_all(&planner, &work);
-            let items = if options.dry_run {
-                dry_items(&work, plans)?
-            } else {
-                append_all(&mut self.ledger, &planner, work, plans)?
-            };
-            for item in items {
-                summary.count(&item, &mut matrix);
-                report(item)?;
+            let (plans, finished) = plan_all(&planner, &next.work, finish);
+            next.plans = plans;
+            planned = Some(next);
+            if let Some(finished) = finished? {
+                tally.add(finished, progress, &mut report)?;
             }
-            progress.advance(steps);
+        }
+        if let Some(page) = planned {
+            let finished = page.finish(&mut self.ledger, &planner, options.dry_run)?;
+            tally.add(finished, progress, &mut report)?;
         }
         progress.end();
-        summary.matrix = matrix
-            .into_iter()
-            .map(|((from, to), calls)| MatrixCell { from, to, calls })
-            .collect();
-        Ok(summary)
+        Ok(tally.finish())
     }
 }
 
 type Work = Vec<(CallId, Vec<Placed>)>;
 type Planned = Result<Plan, AppError>;
 
-/// Computes the plans of a page on every core: reading bytes, hashing and running
-/// modules need no lock.
-fn plan_all(planner: &Planner<'_>, work: &Work) -> Vec<Planned> {
+/// Some calls with their events, and what they come to.
+struct Page {
+    work: Work,
+    plans: Vec<Planned>,
+    /// How many calls were looked at, filtered or not.
+    steps: u64,
+}
+
+/// What became of a page.
+struct Finished {
+    items: Vec<BulkItem>,
+    steps: u64,
+}
+
+impl Page {
+    /// Reads the calls after a place and moves it.
+    fn after(
+        seq: &mut u64,
+        filters: &Filters,
+        reader: Reader<'_>,
+    ) -> Result<Option<Self>, AppError> {
+        let page = reader.calls_after(*seq, PAGE)?;
+        let Some((last, _)) = page.last() else {
+            return Ok(None);
+        };
+        *seq = *last;
+        let steps = u64::try_from(page.len()).unwrap_or(0);
+        let mut work = Vec::new();
+        for (_, call) in page {
+            let events = reader.of_call(call)?;
+            if filters.let_through(&events) {
+                work.push((call, events));
+            }
+        }
+        Ok(Some(Self {
+            work,
+            plans: Vec::new(),
+            steps,
+        }))
+    }
+
+    fn finish(
+        self,
+        ledger: &mut Ledger,
+        planner: &Planner<'_>,
+        dry_run: bool,
+    ) -> Result<Finished, AppError> {
+        let items = if dry_run {
+            items(&self.work, self.plans, true)?
+        } else {
+            append_all(ledger, planner, self.work, self.plans)?
+        };
+        Ok(Finished {
+            items,
+            steps: self.steps,
+        })
+    }
+}
+
+/// Counts what became of the calls.
+struct Tally {
+    summary: ReinterpretSummary,
+    matrix: Matrix,
+}
+
+impl Tally {
+    fn new(dry_run: bool) -> Self {
+        let summary = ReinterpretSummary {
+            would_append: dry_run.then_some(0),
+            ..ReinterpretSummary::default()
+        };
+        Self {
+            summary,
+            matrix: Matrix::new(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        finished: Finished,
+        progress: &mut dyn Progress,
+        report: &mut impl FnMut(BulkItem) -> Result<(), AppError>,
+    ) -> Result<(), AppError> {
+        for item in finished.items {
+            self.summary.count(&item, &mut self.matrix);
+            report(item)?;
+        }
+        progress.advance(finished.steps);
+        Ok(())
+    }
+
+    fn finish(self) -> ReinterpretSummary {
+        let cell = |((from, to), calls)| MatrixCell { from, to, calls };
+        ReinterpretSummary {
+            matrix: self.matrix.into_iter().map(cell).collect(),
+            ..self.summary
+        }
+    }
+}
+
+/// Computes the plans of a page on every core, and does something else meanwhile:
+/// reading bytes, hashing and running modules need no lock.
+fn plan_all<R>(
+    planner: &Planner<'_>,
+    work: &Work,
+    meanwhile: impl FnOnce() -> R,
+) -> (Vec<Planned>, R) {
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let share = work.len().div_ceil(threads).max(1);
-    if threads == 1 || work.len() < 2 {
-        return work
-            .iter()
-            .map(|(call, events)| planner.plan(*call, events))
-            .collect();
-    }
     std::thread::scope(|scope| {
         let workers: Vec<_> = work
             .chunks(share)
@@ -180,7 +268,8 @@ fn plan_all(planner: &Planner<'_>, work: &Work) -> Vec<Planned> {
                 (chunk.len(), worker)
             })
             .collect();
-        workers
+        let done = meanwhile();
+        let plans = workers
             .into_iter()
             .flat_map(|(count, worker)| {
                 worker.join().unwrap_or_else(|_| {
@@ -188,32 +277,29 @@ fn plan_all(planner: &Planner<'_>, work: &Work) -> Vec<Planned> {
                     std::iter::repeat_with(stopped).take(count).collect()
                 })
             })
-            .collect()
+            .collect();
+        (plans, done)
     })
 }
 
-fn dry_items(work: &Work, plans: Vec<Planned>) -> Result<Vec<BulkItem>, AppError> {
+fn items(work: &Work, plans: Vec<Planned>, dry_run: bool) -> Result<Vec<BulkItem>, AppError> {
     work.iter()
         .zip(plans)
-        .map(|((call, events), plan)| item(*call, events, plan, true))
+        .map(|((call, events), plan)| item(*call, events, plan, dry_run))
         .collect()
 }
 
 /// Appends the units of a page in one transaction. A call whose history moved
 /// since it was read is computed again, now that the lock is held.
 fn append_all(
-    ledger: &mut store::Ledger,
+    ledger: &mut Ledger,
     planner: &Planner<'_>,
     work: Work,
     plans: Vec<Planned>,
 ) -> Result<Vec<BulkItem>, AppError> {
     let nothing_to_append = !plans.iter().any(|plan| matches!(plan, Ok(Plan::Append(_))));
     if nothing_to_append {
-        return work
-            .iter()
-            .zip(plans)
-            .map(|((call, events), plan)| item(*call, events, plan, false))
-            .collect();
+        return items(&work, plans, false);
     }
     let mut writer = ledger.writer()?;
     let mut items = Vec::new();
