@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -98,8 +99,32 @@ impl Ran {
 }
 
 impl TestHome {
-    /// Makes a home with `init`.
+    /// Makes a home: a copy of one that `init` made for this process, so that the
+    /// released modules are compiled once and not for each test.
     pub(crate) fn new() -> Self {
+        static TEMPLATE: OnceLock<PathBuf> = OnceLock::new();
+        let template = TEMPLATE.get_or_init(|| {
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+            remove_templates_of_dead_processes(folder);
+            let path = folder.join(format!("template-{}", std::process::id()));
+            fs::remove_dir_all(&path).ok();
+            let made: Ran = Command::new(env!("CARGO_BIN_EXE_reread"))
+                .arg("--home")
+                .arg(&path)
+                .arg("init")
+                .output()
+                .unwrap()
+                .into();
+            assert_eq!(made.code, 0, "{made:?}");
+            path
+        });
+        let home = Self::missing();
+        copy_folder(template, &home.path());
+        home
+    }
+
+    /// Makes a home with `init`, with a ledger id of its own.
+    pub(crate) fn fresh() -> Self {
         let home = Self::missing();
         home.must(&["init"]);
         home
@@ -195,6 +220,19 @@ impl TestHome {
         let copy = Self::missing();
         copy_folder(&self.path(), &copy.path());
         copy
+    }
+}
+
+/// A test process cannot clean up after its last test, so the next one does.
+fn remove_templates_of_dead_processes(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if let Some(process) = name.strip_prefix("template-")
+            && !Path::new("/proc").join(process).exists()
+        {
+            fs::remove_dir_all(path).ok();
+        }
     }
 }
 
