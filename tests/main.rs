@@ -17,5 +17,6 @@ mod fixtures {
 }
 mod house;
 mod modules;
+mod readme;
 mod rereading;
 mod support;
