@@ -26,10 +26,14 @@ pub struct Created {
     pub modules: Vec<Mod>,
 }
 
-/// Creates a home in a missing or an empty folder.
+/// Creates a home in a missing or an empty folder: whole, or not at all.
 pub fn init(context: &Context, program: Program) -> Result<Created, AppError> {
+    context.home.create_folders()?;
+    fill(context, program).inspect_err(|_error| context.home.remove_unfinished())
+}
+
+fn fill(context: &Context, program: Program) -> Result<Created, AppError> {
     let home = &context.home;
-    home.create_folders()?;
     let (artifacts, _) = Artifacts::open(home.artifacts())?;
     let bytes: Vec<_> = RELEASED.iter().map(|module| module.bytes).collect();
     artifacts.put_all(&bytes)?;

@@ -132,26 +132,16 @@ impl Session {
         let registered = self.catalog.find(name)?;
         let bytes = self.module_bytes(&registered.module)?;
         let scan = scan(registered.module.label.as_str(), &bytes)?;
-        let mut records = 0;
-        let mut seq = 0;
-        loop {
-            let page = self
-                .ledger
-                .reader()
-                .by_module(registered.module.sha256, seq, 1000)?;
-            let Some(last) = page.last() else { break };
-            seq = last.seq;
-            let counted = page
-                .iter()
-                .filter(|placed| placed.event.kind() != Kind::ModuleRegistered)
-                .count();
-            records += u64::try_from(counted).unwrap_or(0);
-        }
+        // The registration itself names the module too.
+        let named = self
+            .ledger
+            .reader()
+            .count_by_module(registered.module.sha256)?;
         Ok(ModuleDetail {
             view: self.view(registered),
             contract: scan.contract.to_string(),
             imports: Vec::new(),
-            records,
+            records: named.saturating_sub(1),
         })
     }
 

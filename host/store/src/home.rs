@@ -114,6 +114,32 @@ impl Home {
         Ok(())
     }
 
+    /// Removes what an `init` that failed has made, so that the folder is as empty as
+    /// it was. What cannot be removed stays: the failure that led here is the one to
+    /// be told.
+    pub fn remove_unfinished(&self) {
+        let folders = [
+            self.artifacts(),
+            self.0.join("packs"),
+            self.cache(),
+            self.0.join("spool"),
+            self.keys(),
+        ];
+        for folder in folders {
+            std::fs::remove_dir_all(folder).ok();
+        }
+        let ledger = self.ledger();
+        let beside = |ending: &str| ledger.with_extension(format!("sqlite3{ending}"));
+        for file in [
+            self.config(),
+            beside("-wal"),
+            beside("-shm"),
+            ledger.clone(),
+        ] {
+            std::fs::remove_file(file).ok();
+        }
+    }
+
     /// Writes a small file of the home durably: whole or not at all.
     pub fn write_file(&self, path: &Path, bytes: &[u8]) -> Result<(), HomeError> {
         write_whole(path, bytes).map_err(|source| HomeError::Io {

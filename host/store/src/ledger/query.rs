@@ -58,6 +58,8 @@ pub(super) const COUNT_OF_OTHER_KIND: &str = "SELECT count(*) FROM event WHERE k
 
 pub(super) const BY_MODULE: &str = entry!("module = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
 
+pub(super) const COUNT_BY_MODULE: &str = "SELECT count(*) FROM event WHERE module = ?1";
+
 pub(super) const OBSERVING: &str = concat!(
     entry!("response = ?1"),
     " UNION ",

@@ -189,6 +189,11 @@ impl<'c> Reader<'c> {
         self.all(query::BY_MODULE, (module.as_bytes(), signed(seq), limit))
     }
 
+    /// Returns how many events register a module, or were read or decided by it.
+    pub fn count_by_module(&self, module: Digest) -> Result<u64, LedgerError> {
+        self.number(query::COUNT_BY_MODULE, [module.as_bytes()])
+    }
+
     /// Returns the observations whose response or request is these bytes.
     pub fn observing(&self, artifact: Digest) -> Result<Vec<Placed>, LedgerError> {
         self.all(query::OBSERVING, [artifact.as_bytes()])
