@@ -58,8 +58,11 @@ const PLANS: [(&str, &[&str]); 21] = [
     ),
     (
         query::COUNT_OF_OPENING_KIND,
-        query::COUNT_BY_MODULE,
         &["SEARCH event USING COVERING INDEX event_opening (kind=?)"],
+    ),
+    (
+        query::COUNT_BY_MODULE,
+        &["SEARCH event USING COVERING INDEX event_module (module=?)"],
     ),
     (
         query::BY_MODULE,
