@@ -145,9 +145,8 @@ pub(crate) fn placed_text<'a>(
         return Ok(None);
     }
     let text = reader.text()?;
-    let (decoded, replaced) = text.decode();
-    *lossy |= replaced;
-    Ok(Some((decoded, text.span)))
+    *lossy |= text.lossy;
+    Ok(Some((text.decoded, text.span)))
 }
 
 /// Reads a string; any other value counts as absent.

@@ -15,6 +15,9 @@ use std::borrow::Cow;
 /// the stack small.
 pub(crate) const DEPTH_MAX: usize = 128;
 
+/// Bytes of an escaped UTF-16 unit, such as `\u00e9`.
+const UNIT_LENGTH: usize = 6;
+
 /// Why text is not what was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Malformed {
@@ -51,12 +54,13 @@ pub(crate) struct Span {
     pub(crate) end: usize,
 }
 
-/// A string that is not decoded yet.
-#[derive(Debug, Clone, Copy)]
+/// A string.
+#[derive(Debug)]
 pub(crate) struct Text<'a> {
-    /// Between the quotation marks.
-    raw: &'a str,
-    escaped: bool,
+    /// Borrowed where it has no escapes.
+    pub(crate) decoded: Cow<'a, str>,
+    /// Whether a lone surrogate was replaced.
+    pub(crate) lossy: bool,
     /// With the quotation marks.
     pub(crate) span: Span,
 }
@@ -115,11 +119,7 @@ impl<'a> Reader<'a> {
         loop {
             let name = self.text()?;
             self.expect(b':')?;
-            if name.escaped {
-                visit(self, &name.decode().0)?;
-            } else {
-                visit(self, name.raw)?;
-            }
+            visit(self, &name.decoded)?;
             if !self.take(b',') {
                 break;
             }
@@ -154,30 +154,44 @@ impl<'a> Reader<'a> {
 
     /// Reads a string; the next value must be one.
     pub(crate) fn text(&mut self) -> Result<Text<'a>, Malformed> {
-        if self.next_token() != Some(b'"') {
-            return Err(Malformed::NotJson);
+        let start = self.quotation_mark()?;
+        let mut decoded: Option<String> = None;
+        let mut lossy = false;
+        let mut plain_from = self.at;
+        while self.until_escape()? {
+            let decoded = decoded.get_or_insert_default();
+            decoded.push_str(self.slice(plain_from, self.at)?);
+            let character = self.escape()?;
+            lossy |= character.is_none();
+            decoded.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+            plain_from = self.at;
         }
-        let start = self.at;
+        let plain = self.slice(plain_from, self.at)?;
         self.at += 1;
-        let mut escaped = false;
-        loop {
-            self.plain_bytes();
-            match self.byte() {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
-                Some(_) | None => return Err(Malformed::NotJson),
+        let decoded = match decoded {
+            None => Cow::Borrowed(plain),
+            Some(mut decoded) => {
+                decoded.push_str(plain);
+                Cow::Owned(decoded)
             }
-        }
-        let raw = self.slice(start + 1, self.at)?;
-        self.at += 1;
-        let span = Span {
-            start,
-            end: self.at,
         };
-        Ok(Text { raw, escaped, span })
+        let end = self.at;
+        let span = Span { start, end };
+        Ok(Text {
+            decoded,
+            lossy,
+            span,
+        })
+    }
+
+    /// Passes over a string without decoding it.
+    fn skip_text(&mut self) -> Result<(), Malformed> {
+        self.quotation_mark()?;
+        while self.until_escape()? {
+            self.escape()?;
+        }
+        self.at += 1;
+        Ok(())
     }
 
     /// Passes over any value and returns where it stands.
@@ -187,7 +201,7 @@ impl<'a> Reader<'a> {
         match kind {
             Kind::Object => self.object(|reader, _| reader.skip().map(drop))?,
             Kind::Array => self.array(|reader, _| reader.skip().map(drop))?,
-            Kind::Text => self.text().map(drop)?,
+            Kind::Text => self.skip_text()?,
             Kind::Number => self.number()?,
             Kind::True => self.literal("true")?,
             Kind::False => self.literal("false")?,
@@ -259,37 +273,82 @@ impl<'a> Reader<'a> {
     /// Passes over the bytes of a string that stand for themselves.
     fn plain_bytes(&mut self) {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let (words, _) = rest.as_chunks::<8>();
-        let plain_words = words
-            .iter()
-            .take_while(|word| !has_special(u64::from_le_bytes(**word)))
-            .count();
-        self.at += plain_words * 8;
-        while let Some(byte) = self.byte() {
-            if byte < 0x20 || byte == b'"' || byte == b'\\' {
-                break;
+        let (words, tail) = rest.as_chunks::<8>();
+        let specials = words.iter().map(|word| specials(u64::from_le_bytes(*word)));
+        let mut plain_words = 0;
+        for specials in specials {
+            if specials != 0 {
+                self.at += plain_words * 8 + first(specials);
+                return;
             }
-            self.at += 1;
+            plain_words += 1;
+        }
+        let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+        self.at += plain_words * 8 + tail.iter().position(special).unwrap_or(tail.len());
+    }
+
+    /// Takes a quotation mark and returns where it stands.
+    fn quotation_mark(&mut self) -> Result<usize, Malformed> {
+        self.expect(b'"')?;
+        Ok(self.at - 1)
+    }
+
+    /// Stops before the next escape, or else before the end of the string.
+    fn until_escape(&mut self) -> Result<bool, Malformed> {
+        self.plain_bytes();
+        match self.byte() {
+            Some(b'\\') => Ok(true),
+            Some(b'"') => Ok(false),
+            Some(_) | None => Err(Malformed::NotJson),
         }
     }
 
-    fn escape(&mut self) -> Result<(), Malformed> {
-        self.at += 1;
-        match self.byte() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.at += 1;
-                Ok(())
-            }
-            Some(b'u') => {
-                let digits = self.text.as_bytes().get(self.at + 1..self.at + 5);
-                if digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
-                    self.at += 5;
-                    return Ok(());
-                }
-                Err(Malformed::NotJson)
-            }
-            Some(_) | None => Err(Malformed::NotJson),
+    /// Takes an escape and returns its character, none for a lone surrogate.
+    fn escape(&mut self) -> Result<Option<char>, Malformed> {
+        let kind = self.text.as_bytes().get(self.at + 1);
+        let character = match kind {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unit_escape(),
+            Some(_) | None => return Err(Malformed::NotJson),
+        };
+        self.at += 2;
+        Ok(Some(character))
+    }
+
+    /// Takes one UTF-16 unit, or the two of a pair.
+    fn unit_escape(&mut self) -> Result<Option<char>, Malformed> {
+        let unit = self.unit_at(self.at).ok_or(Malformed::NotJson)?;
+        self.at += UNIT_LENGTH;
+        if !(0xd800..0xdc00).contains(&unit) {
+            return Ok(char::from_u32(unit));
         }
+        let low = self.unit_at(self.at);
+        let Some(low) = low.filter(|low| (0xdc00..0xe000).contains(low)) else {
+            return Ok(None);
+        };
+        self.at += UNIT_LENGTH;
+        Ok(char::from_u32(
+            0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00),
+        ))
+    }
+
+    /// Returns the unit of the escape at a position, if there is one.
+    fn unit_at(&self, at: usize) -> Option<u32> {
+        let escape = self.text.as_bytes().get(at..at + UNIT_LENGTH)?;
+        let (prefix, digits) = escape.split_at_checked(2)?;
+        if prefix != b"\\u" {
+            return None;
+        }
+        digits.iter().try_fold(0, |unit, digit| {
+            Some((unit << 4) | char::from(*digit).to_digit(16)?)
+        })
     }
 
     fn literal(&mut self, word: &str) -> Result<(), Malformed> {
@@ -336,77 +395,24 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether one of eight bytes is a control character, a quotation mark
-/// or a backslash.
-const fn has_special(word: u64) -> bool {
+/// Marks the bytes of a word that are control characters, quotation marks or
+/// backslashes, each by its high bit. The lowest mark is exact; above it, there
+/// may be marks too many.
+const fn specials(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let quote = word ^ (ONES * 0x22);
     let backslash = word ^ (ONES * 0x5c);
+    // A byte below the number that is taken from it borrows, which sets its high
+    // bit, and may set the ones of bytes above it.
     let control = word.wrapping_sub(ONES * 0x20) & !word;
     let quote = quote.wrapping_sub(ONES) & !quote;
     let backslash = backslash.wrapping_sub(ONES) & !backslash;
-    (control | quote | backslash) & HIGHS != 0
+    (control | quote | backslash) & HIGHS
 }
 
-impl<'a> Text<'a> {
-    /// Returns the text, and whether it had a lone surrogate.
-    pub(crate) fn decode(&self) -> (Cow<'a, str>, bool) {
-        if !self.escaped {
-            return (Cow::Borrowed(self.raw), false);
-        }
-        let mut decoded = String::with_capacity(self.raw.len());
-        let mut lossy = false;
-        let mut rest = self.raw;
-        while let Some((plain, escape)) = rest.split_once('\\') {
-            decoded.push_str(plain);
-            let (character, length) = unescape(escape);
-            lossy |= character.is_none();
-            decoded.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
-            rest = escape.get(length..).unwrap_or_default();
-        }
-        decoded.push_str(rest);
-        (Cow::Owned(decoded), lossy)
-    }
-}
-
-/// Returns the character of an escape without its backslash, none for a lone
-/// surrogate, and the bytes that it takes.
-fn unescape(escape: &str) -> (Option<char>, usize) {
-    let simple = match escape.as_bytes().first() {
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => return unescape_unit(escape),
-        Some(other) => char::from(*other),
-        None => return (None, 0),
-    };
-    (Some(simple), 1)
-}
-
-fn unescape_unit(escape: &str) -> (Option<char>, usize) {
-    let Some(unit) = unit_at(escape, 1) else {
-        return (None, escape.len());
-    };
-    if !(0xd800..0xdc00).contains(&unit) {
-        return (char::from_u32(unit), 5);
-    }
-    let low = match escape.get(5..7) {
-        Some("\\u") => unit_at(escape, 7).filter(|low| (0xdc00..0xe000).contains(low)),
-        Some(_) | None => None,
-    };
-    match low {
-        Some(low) => {
-            let scalar = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-            (char::from_u32(scalar), 11)
-        }
-        None => (None, 5),
-    }
-}
-
-fn unit_at(escape: &str, at: usize) -> Option<u32> {
-    let digits = escape.get(at..at + 4)?;
-    u32::from_str_radix(digits, 16).ok()
+/// Returns the position of the lowest byte with a mark.
+fn first(specials: u64) -> usize {
+    // At most 8, for a word without marks.
+    usize::try_from(specials.trailing_zeros() / 8).unwrap_or(8)
 }

@@ -125,6 +125,22 @@ fn escapes_are_decoded() {
 }
 
 #[test]
+fn a_control_character_is_malformed_at_every_offset() {
+    for padding in 0..40 {
+        let before = "a".repeat(padding);
+        for control in ["\0", "\n", "\u{1f}"] {
+            malformed(
+                chat_body(&format!("\"{before}{control} \"")).as_bytes(),
+                "not_json",
+            );
+        }
+        let body = chat_body(&format!("\"{before}\u{7f}\\t]#!\""));
+        let expected = format!("{before}\u{7f}\t]#!");
+        assert_eq!(chat(&body).output_text.as_deref(), Some(expected.as_str()));
+    }
+}
+
+#[test]
 fn lone_surrogates_become_replacement_characters_and_are_reported() {
     for (escaped, text) in [
         (r"\ud83d", "\u{fffd}"),

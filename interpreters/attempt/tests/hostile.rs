@@ -184,6 +184,15 @@ proptest! {
     }
 
     #[test]
+    fn text_of_special_bytes_and_their_neighbours_is_read_as_another_parser_reads_it(
+        text in "[ !#\\[\\]\"\\\\\u{1}-\u{21}az\u{7f}\u{80}é😀]{0,40}",
+    ) {
+        let body = chat_body(&Value::from(text.as_str()).to_string());
+        let reading = chat(&body);
+        prop_assert_eq!(reading.output_text.as_deref().unwrap_or_default(), text.as_str());
+    }
+
+    #[test]
     fn any_escapes_are_read_as_another_parser_reads_them(
         units in prop::collection::vec(any::<u16>(), 1..6), filler in "[a-z\u{e9}]{0,9}",
     ) {
