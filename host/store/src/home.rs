@@ -100,6 +100,14 @@ impl Home {
         // An empty folder that was there may have been open to others.
         std::fs::set_permissions(&self.0, std::fs::Permissions::from_mode(0o700))
             .map_err(|source| io(&self.0, source))?;
+        // Of two who found the folder empty, the one that makes this folder has it.
+        let claim = self.artifacts();
+        match syncing::create_new_folder(&claim) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(HomeError::NotEmpty(self.0.clone()));
+            }
+            claimed => claimed.map_err(|source| io(&claim, source))?,
+        }
         let folders = [
             self.artifacts().join("sha256"),
             self.artifacts().join("tmp"),
@@ -108,35 +116,33 @@ impl Home {
             self.0.join("spool"),
             self.keys(),
         ];
-        for folder in folders {
-            syncing::create_folder(&folder).map_err(|source| io(&folder, source))?;
-        }
-        Ok(())
+        folders
+            .iter()
+            .try_for_each(|folder| {
+                syncing::create_folder(folder).map_err(|source| io(folder, source))
+            })
+            .inspect_err(|_error| self.remove_unfinished())
     }
 
     /// Removes what an `init` that failed has made, so that the folder is as empty as
-    /// it was. What cannot be removed stays: the failure that led here is the one to
-    /// be told.
+    /// it was. Only for the one whose [`Home::create_folders`] succeeded. What cannot
+    /// be removed stays: the failure that led here is the one to be told.
     pub fn remove_unfinished(&self) {
+        std::fs::remove_file(self.ledger()).ok();
+        for ending in ["-wal", "-shm"] {
+            std::fs::remove_file(syncing::beside(&self.ledger(), ending)).ok();
+        }
+        std::fs::remove_file(self.config()).ok();
         let folders = [
-            self.artifacts(),
             self.0.join("packs"),
             self.cache(),
             self.0.join("spool"),
             self.keys(),
+            // Last: it keeps others out.
+            self.artifacts(),
         ];
         for folder in folders {
             std::fs::remove_dir_all(folder).ok();
-        }
-        let ledger = self.ledger();
-        let beside = |ending: &str| ledger.with_extension(format!("sqlite3{ending}"));
-        for file in [
-            self.config(),
-            beside("-wal"),
-            beside("-shm"),
-            ledger.clone(),
-        ] {
-            std::fs::remove_file(file).ok();
         }
     }
 

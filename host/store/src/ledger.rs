@@ -24,7 +24,7 @@ pub use audit::{IndexFinding, RawEntry};
 pub use reader::{ProjectionRow, Reader, ScopeKey};
 pub use writer::Writer;
 
-use crate::syncing;
+use crate::syncing::{self, beside};
 
 /// The oldest SQLite without the defect that can corrupt a WAL that two
 /// connections reset at once (fixed in 3.51.3).
@@ -381,13 +381,6 @@ fn pragma(connection: &Connection, name: &str, origin: &Origin) -> Result<i64, L
     connection
         .pragma_query_value(None, name, |row| row.get(0))
         .map_err(|source| origin.sqlite(source))
-}
-
-/// Returns the path of a file that belongs to another one.
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 /// Gives a whole ledger its name, durably and without replacing anything.

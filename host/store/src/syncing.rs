@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
@@ -20,11 +20,17 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
 }
 
 fn make_folder(path: &Path) -> io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(path) {
-        Ok(()) => sync_parent(path),
+    match create_new_folder(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        Err(error) => Err(error),
+        made => made,
     }
+}
+
+/// Creates a folder that only the owner can enter, durable in the one above it; it must
+/// not exist.
+pub(crate) fn create_new_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)?;
+    sync_parent(path)
 }
 
 /// Creates a file that only the owner can read; it must not exist.
@@ -44,6 +50,13 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 /// Makes the entry of a file or a folder in the one above it durable.
 pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
     sync_folder(parent(path).ok_or(io::ErrorKind::NotFound)?)
+}
+
+/// Returns the path of a file that belongs to another one.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Returns the folder above a path; of a bare name, the present one.

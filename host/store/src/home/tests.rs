@@ -152,3 +152,64 @@ fn a_link_is_replaced_and_not_written_through() {
     assert_eq!(std::fs::read(&elsewhere).unwrap(), b"mine");
     assert!(home.config().symlink_metadata().unwrap().is_file());
 }
+
+#[test]
+fn of_many_who_make_a_home_in_one_folder_one_has_it() {
+    let outside = tempfile::tempdir().unwrap();
+    let home = Home::at(outside.path().join("home"));
+    let made: Vec<Result<(), HomeError>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| home.create_folders()))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    let losers = made
+        .iter()
+        .filter(|made| matches!(made, Err(HomeError::NotEmpty(path)) if path == home.folder()));
+    assert_eq!(
+        (
+            losers.count(),
+            made.iter().filter(|made| made.is_ok()).count()
+        ),
+        (7, 1)
+    );
+    for folder in folders(&home) {
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+    }
+}
+
+#[test]
+fn what_a_failed_init_made_is_removed_and_the_folder_can_be_used_again() {
+    let outside = tempfile::tempdir().unwrap();
+    let home = Home::at(outside.path());
+    home.create_folders().unwrap();
+    home.write_file(&home.config(), b"text").unwrap();
+    home.write_file(&home.keys().join("log"), b"secret")
+        .unwrap();
+    let (artifacts, _) = crate::Artifacts::open(home.artifacts()).unwrap();
+    artifacts.put(b"abc").unwrap();
+    let ledger = crate::Ledger::create::<crate::LedgerError>(&home.ledger(), |_| Ok(())).unwrap();
+    home.remove_unfinished();
+    assert_eq!(outside.path().read_dir().unwrap().count(), 0);
+    drop(ledger);
+    home.create_folders().unwrap();
+}
+
+#[test]
+fn what_is_not_a_homes_is_never_removed() {
+    let outside = tempfile::tempdir().unwrap();
+    let home = Home::at(outside.path());
+    home.create_folders().unwrap();
+    std::fs::write(outside.path().join("notes"), b"mine").unwrap();
+    home.remove_unfinished();
+    let names: Vec<_> = outside
+        .path()
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["notes"]);
+}

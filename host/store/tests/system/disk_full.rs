@@ -6,7 +6,7 @@ use model::Digest;
 use rustix::io::Errno;
 use store::{ArtifactError, Artifacts, Ledger, LedgerError};
 
-use crate::support::{Tmpfs, check_artifacts, check_ledger, empty_ledger, note};
+use crate::support::{Tmpfs, check_artifacts, check_ledger, check_swept, empty_ledger, note};
 
 const MEGABYTE: &str = "size=1m";
 
@@ -39,6 +39,7 @@ fn an_artifact_for_which_there_is_no_room_leaves_nothing() {
     let large = vec![7; 2 << 20];
     let error = artifacts.put(&large).unwrap_err();
     io(&error, "writing", &root.join("tmp"), Errno::NOSPC);
+    check_swept(&root);
     assert!(matches!(
         artifacts.get(Digest::of(&large)),
         Err(ArtifactError::Missing(_))
@@ -60,6 +61,7 @@ fn a_group_for_which_there_is_no_room_leaves_only_whole_artifacts() {
     let group: Vec<_> = bodies.iter().map(Vec::as_slice).collect();
     let error = artifacts.put_all(&group).unwrap_err();
     io(&error, "writing", &root.join("tmp"), Errno::NOSPC);
+    check_swept(&root);
     let kept = check_artifacts(&root);
     assert!((1..30).contains(&kept.len()), "{}", kept.len());
 }

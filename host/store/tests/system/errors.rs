@@ -7,7 +7,7 @@ use model::Digest;
 use rustix::io::Errno;
 
 use crate::support::{
-    Call, body, can_trace, check_artifacts, check_ledger, empty_ledger, skipped, trace,
+    Call, body, can_trace, check_artifacts, check_ledger, check_swept, empty_ledger, skipped, trace,
 };
 
 /// Runs the probe while the n-th call of a name fails; returns what it told and what
@@ -86,6 +86,7 @@ fn an_error_at_any_step_of_a_put_is_told_and_leaves_nothing_half_made() {
             } else {
                 assert_eq!(complained, complaint(action, &root.join(place), errno));
             }
+            check_swept(&root);
             let kept = check_artifacts(&root);
             assert_eq!(kept.contains(&digest), stays, "{call} {nth}");
             let (artifacts, swept) = store::Artifacts::open(&root).unwrap();

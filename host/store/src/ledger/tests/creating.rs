@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::events::{event, note};
 use super::support::{Fixture, ledger_of};
-use crate::ledger::{Ledger, LedgerError, beside};
+use crate::ledger::{Ledger, LedgerError};
+use crate::syncing::beside;
 use model::event::home::HomePreregistered;
 use model::event::{EventError, Scope};
 use model::{Digest, Event};

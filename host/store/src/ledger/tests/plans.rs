@@ -10,7 +10,7 @@ use crate::ledger::query;
 use crate::ledger::reader::opens;
 
 /// Each question, and how SQLite finds the answer.
-const PLANS: [(&str, &[&str]); 21] = [
+const PLANS: [(&str, &[&str]); 22] = [
     (query::LAST_SEQ, &["SEARCH event"]),
     (
         query::EDGE,
