@@ -13,8 +13,8 @@ pub(crate) enum World {
 impl World {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Interpreter => "reread:interpreter@0.0.1",
-            Self::Policy => "reread:policy@0.0.1",
+            Self::Interpreter => "interpreter",
+            Self::Policy => "policy",
         }
     }
 

@@ -73,7 +73,7 @@ mod tests {
     fn rows() -> [Entry; 2] {
         ["a-v1", "b-v2"].map(|label| Entry {
             label: label.to_owned(),
-            world: "reread:policy@0.0.1".to_owned(),
+            world: "policy".to_owned(),
             sha256: sha256(label.as_bytes()),
         })
     }
