@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -32,10 +33,16 @@ impl LogKey {
 
     fn load(home: &Home) -> Result<Self, AppError> {
         let path = home.keys().join("log.key");
-        let bytes = fs::read(&path).map_err(|source| AppError::File {
-            path: path.clone(),
-            source,
-        })?;
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(AppError::Damage(format!(
+                    "{}: expected 32 bytes, found no file",
+                    path.display()
+                )));
+            }
+            Err(source) => return Err(AppError::File { path, source }),
+        };
         let seed: [u8; 32] = bytes.as_slice().try_into().map_err(|_error| {
             let found = bytes.len();
             AppError::Damage(format!(

@@ -1,6 +1,5 @@
 //! `config.toml`: what runs when nothing else is named.
 
-use std::fs;
 use std::io;
 
 use model::event::home::Defaults;
@@ -9,6 +8,10 @@ use serde::Deserialize;
 use store::Home;
 
 use crate::error::AppError;
+use crate::files;
+
+/// A configuration that people write, in bytes.
+const CONFIG_BYTES_MAX: usize = 1 << 20;
 
 /// The configuration of a home.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -32,15 +35,15 @@ impl Config {
     /// Reads a home's configuration.
     pub(crate) fn load(home: &Home) -> Result<Self, AppError> {
         let path = home.config();
-        let text = match fs::read_to_string(&path) {
+        let text = match files::read_text(&path, CONFIG_BYTES_MAX) {
             Ok(text) => text,
-            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+            Err(AppError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 return Err(AppError::Usage(format!(
                     "{} is missing: expected a table [defaults] with `interpreter` and `policy`",
                     path.display()
                 )));
             }
-            Err(source) => return Err(AppError::File { path, source }),
+            Err(error) => return Err(error),
         };
         toml::from_str(&text)
             .map_err(|error| AppError::Usage(format!("{}: {error}", path.display())))

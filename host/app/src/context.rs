@@ -11,8 +11,8 @@ use model::{AttemptId, CallId, EventId, TaskId};
 use runtime::Sandbox;
 use store::{Artifacts, Home, Ledger};
 
-use crate::config::Config;
-use crate::error::AppError;
+use crate::config::{Config, ConfigDefaults};
+use crate::error::{AppError, Class};
 use crate::module::{Catalog, Compiler};
 
 /// What the world gives a use case. The command line makes one.
@@ -101,7 +101,6 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], AppError> {
 /// An open home.
 pub struct Session {
     pub(crate) context: Context,
-    pub(crate) config: Config,
     pub(crate) ledger: Ledger,
     pub(crate) ledger_id: LedgerId,
     pub(crate) artifacts: Artifacts,
@@ -125,12 +124,38 @@ impl Session {
         context.home.require()?;
         let ledger = Ledger::open(&context.home.ledger())?;
         let ledger_id = Self::check_format(&ledger)?;
-        let (artifacts, swept) = Artifacts::open(context.home.artifacts())?;
-        let config = Config::load(&context.home)?;
         let catalog = Catalog::load(ledger.reader())?;
+        Self::with(context, ledger, ledger_id, catalog)
+    }
+
+    /// Opens a home to look for damage. Events that opening rests on may be damaged
+    /// themselves: then the ledger's id is taken from the first event that can be
+    /// believed, and no module is known.
+    pub fn open_damaged(context: Context) -> Result<Self, AppError> {
+        context.home.require()?;
+        let ledger = Ledger::open(&context.home.ledger())?;
+        let ledger_id = match Self::check_format(&ledger) {
+            Err(error) if error.class() == Class::Damage => {
+                Self::first_believed(&ledger)?.ok_or(error)?
+            }
+            other => other?,
+        };
+        let catalog = match Catalog::load(ledger.reader()) {
+            Err(error) if error.class() == Class::Damage => Catalog::default(),
+            other => other?,
+        };
+        Self::with(context, ledger, ledger_id, catalog)
+    }
+
+    fn with(
+        context: Context,
+        ledger: Ledger,
+        ledger_id: LedgerId,
+        catalog: Catalog,
+    ) -> Result<Self, AppError> {
+        let (artifacts, swept) = Artifacts::open(context.home.artifacts())?;
         Ok(Self {
             context,
-            config,
             ledger,
             ledger_id,
             artifacts,
@@ -139,6 +164,12 @@ impl Session {
             notices: Vec::new(),
             sandbox: None,
         })
+    }
+
+    fn first_believed(ledger: &Ledger) -> Result<Option<LedgerId>, AppError> {
+        let reader = ledger.reader();
+        let mut believed = (1..=reader.last_seq()?).filter_map(|seq| reader.at(seq).ok().flatten());
+        Ok(believed.next().map(|placed| placed.event.ledger))
     }
 
     fn check_format(ledger: &Ledger) -> Result<LedgerId, AppError> {
@@ -159,6 +190,12 @@ impl Session {
             });
         }
         Ok(first.event.ledger)
+    }
+
+    /// Returns what runs when nothing else is named. Whoever names everything, or
+    /// only looks, needs no configuration.
+    pub(crate) fn defaults(&self) -> Result<ConfigDefaults, AppError> {
+        Config::load(&self.context.home).map(|config| config.defaults)
     }
 
     pub(crate) fn stamp(&self) -> Stamp<'_> {

@@ -44,7 +44,10 @@ impl Session {
                 "ledger",
                 format!("{} events", self.ledger.reader().last_seq()?),
             ),
-            ok("log key", self.log_verifier()?.to_string()),
+            match self.log_verifier() {
+                Ok(key) => ok("log key", key.to_string()),
+                Err(error) => problem("log key", error.to_string()),
+            },
         ];
         checks.push(self.temporary_files());
         checks.push(self.permissions()?);
@@ -61,16 +64,15 @@ impl Session {
                 "verify",
                 format!("{} events, root {}", verified.events, verified.root),
             ),
-            Some(first) => Check {
-                check: "verify",
-                health: Health::Problem,
-                detail: format!(
+            Some(first) => problem(
+                "verify",
+                format!(
                     "{} findings, the first: {}: {}; run verify to see all",
                     findings.len(),
                     first.object,
                     first.detail
                 ),
-            },
+            ),
         });
         Ok(checks)
     }
@@ -110,14 +112,13 @@ impl Session {
         }
         Ok(match open.first() {
             None => ok("permissions", "owner only".to_owned()),
-            Some(first) => Check {
-                check: "permissions",
-                health: Health::Problem,
-                detail: format!(
+            Some(first) => problem(
+                "permissions",
+                format!(
                     "{} paths are open to others, the first: {first}; run chmod -R go= on the home",
                     open.len()
                 ),
-            },
+            ),
         })
     }
 
@@ -127,12 +128,7 @@ impl Session {
         let count = modules.len();
         for module in modules {
             if let Err(error) = self.load_any(&module) {
-                let detail = error.to_string();
-                return Check {
-                    check: "modules",
-                    health: Health::Problem,
-                    detail,
-                };
+                return problem("modules", error.to_string());
             }
         }
         let notices = self.take_notices();
@@ -147,15 +143,14 @@ impl Session {
     }
 
     fn defaults_check(&self) -> Check {
-        let defaults = &self.config.defaults;
+        let defaults = match self.defaults() {
+            Ok(defaults) => defaults,
+            Err(error) => return problem("defaults", error.to_string()),
+        };
         for label in [&defaults.interpreter, &defaults.policy] {
             if self.catalog.find(label.as_str()).is_err() {
                 let detail = format!("config.toml names {label}, which is not registered");
-                return Check {
-                    check: "defaults",
-                    health: Health::Problem,
-                    detail,
-                };
+                return problem("defaults", detail);
             }
         }
         ok(
@@ -169,6 +164,14 @@ fn ok(check: &'static str, detail: String) -> Check {
     Check {
         check,
         health: Health::Ok,
+        detail,
+    }
+}
+
+fn problem(check: &'static str, detail: String) -> Check {
+    Check {
+        check,
+        health: Health::Problem,
         detail,
     }
 }

@@ -305,8 +305,9 @@ impl AppError {
             | Self::Print(_) => Class::Unexpected,
             // A file that the caller named and that is not there is a wrong name.
             Self::File { source, .. } => {
-                use std::io::ErrorKind::{IsADirectory, NotFound};
-                if [NotFound, IsADirectory].contains(&source.kind()) {
+                use std::io::ErrorKind::{InvalidFilename, IsADirectory, NotADirectory, NotFound};
+                let names = [NotFound, IsADirectory, NotADirectory, InvalidFilename];
+                if names.contains(&source.kind()) {
                     Class::Usage
                 } else {
                     Class::Unexpected
@@ -355,7 +356,8 @@ const fn of_ledger(error: &LedgerError) -> Class {
         LedgerError::NotALedger { .. }
         | LedgerError::Leaf { .. }
         | LedgerError::Entry { .. }
-        | LedgerError::Tree { .. } => Class::Damage,
+        | LedgerError::Tree { .. }
+        | LedgerError::Malformed { .. } => Class::Damage,
         LedgerError::Full { .. }
         | LedgerError::ReadOnly { .. }
         | LedgerError::Duplicate { .. }

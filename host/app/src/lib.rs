@@ -9,6 +9,7 @@ pub mod context;
 pub mod doctor;
 pub mod error;
 pub mod evidence;
+mod files;
 pub mod import;
 pub mod init;
 pub mod interpret;

@@ -6,11 +6,11 @@ mod released;
 mod rules;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 
 use model::Digest;
+use model::bounds::BODY_BYTES_MAX;
 use model::event::module::ModuleRegistered;
 use model::event::{Body, Kind, Scope};
 use model::name::{Label, Mod};
@@ -28,6 +28,7 @@ pub(crate) use rules::{LoadedInterpreter, Rules};
 
 use crate::context::Session;
 use crate::error::{AppError, ModuleFailure};
+use crate::files;
 
 /// Makes the sandbox with the one profile of this version.
 pub(crate) fn sandbox() -> Result<Sandbox, AppError> {
@@ -170,10 +171,7 @@ impl Session {
 
     /// Validates a component and binds its label to it.
     pub fn add_module(&mut self, path: &Path) -> Result<Added, AppError> {
-        let bytes = fs::read(path).map_err(|source| AppError::File {
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes = files::read(path, BODY_BYTES_MAX)?;
         let name = path.display().to_string();
         scan(&name, &bytes)?;
         let sha256 = Digest::of(&bytes);

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use model::event::Placed;
 use model::name::Mod;
 use model::projection::adopted::adopted;
 use model::{AttemptId, Digest};
@@ -12,6 +13,9 @@ use store::VerifiedBytes;
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::{Evidence, Observed};
+
+/// How many events are read at a time.
+const PAGE: u32 = 1000;
 
 /// The text that a reading yields.
 #[derive(Debug, Clone, Serialize)]
@@ -96,13 +100,25 @@ impl Session {
         }
     }
 
-    /// Returns whether an event that can be found by an index names these bytes.
+    /// Returns whether an event names these bytes. Only lost bytes and wrong names
+    /// are looked for this way, so that every event is read where no index helps.
     fn is_named(&self, digest: Digest) -> Result<bool, AppError> {
-        let module = self
-            .catalog
-            .all()
-            .any(|module| module.module.sha256 == digest);
-        Ok(module || !self.ledger.reader().observing(digest)?.is_empty())
+        let reader = self.ledger.reader();
+        if !reader.observing(digest)?.is_empty() {
+            return Ok(true);
+        }
+        let mut seq = 0;
+        loop {
+            let page = reader.after(seq, PAGE)?;
+            let Some(last) = page.last() else {
+                return Ok(false);
+            };
+            seq = last.seq;
+            let names = |placed: &Placed| placed.event.body.artifacts().contains(&digest);
+            if page.iter().any(names) {
+                return Ok(true);
+            }
+        }
     }
 }
 

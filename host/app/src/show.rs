@@ -106,8 +106,11 @@ impl Session {
         if let Ok(digest) = name.parse::<Digest>().or_else(|_| Digest::from_hex(name)) {
             return self.show_digest(digest);
         }
-        if let Ok(module) = self.module(name) {
-            return Ok(Record::Module(Box::new(module)));
+        match self.module(name) {
+            Ok(module) => return Ok(Record::Module(Box::new(module))),
+            // What names no module may name something else.
+            Err(AppError::Unknown { .. }) => {}
+            Err(error) => return Err(error),
         }
         let unknown = || AppError::Unknown {
             what: "id",
@@ -143,13 +146,17 @@ impl Session {
     }
 
     fn show_digest(&self, digest: Digest) -> Result<Record, AppError> {
-        if let Ok(module) = self.module(&digest.to_string()) {
-            return Ok(Record::Module(Box::new(module)));
+        match self.module(&digest.to_string()) {
+            Ok(module) => return Ok(Record::Module(Box::new(module))),
+            // A module whose bytes are gone is shown as the artifact that it was.
+            Err(AppError::Unknown { .. } | AppError::ModuleUnavailable { .. }) => {}
+            Err(error) => return Err(error),
         }
         let ReadingsOf { read_by, .. } = self.who_read(digest)?;
         let (length, bytes) = match self.artifacts.check(digest) {
             Ok(length) => (Some(length), "available"),
             Err(store::ArtifactError::Missing(_)) => (None, "missing"),
+            Err(error @ store::ArtifactError::Io { .. }) => return Err(error.into()),
             Err(_) => (None, "corrupt"),
         };
         Ok(Record::Artifact(ArtifactView {

@@ -1,8 +1,7 @@
 //! `task`: declaring work.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::event::task::{TaskCreated, TaskOutput};
 use model::event::{Kind, Scope};
@@ -12,10 +11,11 @@ use serde::Serialize;
 
 use crate::context::Session;
 use crate::error::AppError;
+use crate::files;
 use crate::projecting;
 
 /// The most bytes of one criteria file: an event has no more room.
-const CRITERIA_BYTES_MAX: u64 = 48 * 1024;
+const CRITERIA_BYTES_MAX: usize = 48 * 1024;
 
 /// What a task is to be.
 #[derive(Debug, Clone, Default)]
@@ -123,19 +123,8 @@ impl Session {
 }
 
 /// Reads criteria: each line that is not blank is one.
-fn read_criteria(path: &PathBuf) -> Result<Vec<String>, AppError> {
-    let file = |source| AppError::File {
-        path: path.clone(),
-        source,
-    };
-    let length = fs::metadata(path).map_err(file)?.len();
-    if length > CRITERIA_BYTES_MAX {
-        return Err(AppError::Usage(format!(
-            "{} has {length} bytes, but criteria may have at most {CRITERIA_BYTES_MAX}",
-            path.display()
-        )));
-    }
-    let text = fs::read_to_string(path).map_err(file)?;
+fn read_criteria(path: &Path) -> Result<Vec<String>, AppError> {
+    let text = files::read_text(path, CRITERIA_BYTES_MAX)?;
     let criteria: Vec<String> = text
         .lines()
         .filter(|line| !line.trim().is_empty())

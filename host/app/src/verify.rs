@@ -8,7 +8,6 @@ mod bytes;
 mod history;
 mod replay;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::Digest;
@@ -18,8 +17,12 @@ use serde::Serialize;
 use crate::checkpoint::{Checkpoint, Verifier};
 use crate::context::Session;
 use crate::error::AppError;
+use crate::files;
 use crate::progress::Progress;
-use history::{History, Walked};
+use history::{History, Range, Walked};
+
+/// One checkpoint with the signatures of many witnesses, in bytes.
+const NOTE_BYTES_MAX: usize = 1 << 20;
 
 /// What to verify beside the ledger and the artifacts.
 #[derive(Debug, Clone, Default)]
@@ -89,6 +92,15 @@ impl Findings<'_> {
             detail: detail.into(),
         })
     }
+
+    /// Reports a ledger whose file cannot be read to its end; any other failure is
+    /// none of the home's.
+    fn unreadable(&mut self, error: store::LedgerError) -> Result<(), AppError> {
+        if matches!(error, store::LedgerError::Malformed { .. }) {
+            return self.add("ledger", "sqlite", error.to_string());
+        }
+        Err(error.into())
+    }
 }
 
 impl Session {
@@ -106,8 +118,13 @@ impl Session {
         };
         let mut verified = Verified::default();
         let reader = self.ledger.reader();
-        for complaint in reader.integrity_check()? {
-            findings.add("ledger", "sqlite", complaint)?;
+        match reader.integrity_check() {
+            Ok(complaints) => {
+                for complaint in complaints {
+                    findings.add("ledger", "sqlite", complaint)?;
+                }
+            }
+            Err(error) => findings.unreadable(error)?,
         }
         for guard in reader.missing_guards()? {
             findings.add(
@@ -116,13 +133,25 @@ impl Session {
                 format!("the trigger {guard} is gone"),
             )?;
         }
-        let mut history = History::new(reader, &mut findings, self.ledger_id, against.as_ref());
-        history.walk(progress)?;
+        // Before the walk: what other processes append meanwhile is not looked at.
+        let edge = reader.edge();
+        let range = Range {
+            ledger: self.ledger_id,
+            checkpoint_size: against.as_ref().map(|checkpoint| checkpoint.size),
+            last: edge.as_ref().map_or(u64::MAX, Edge::size),
+        };
+        let mut history = History::new(reader, &mut findings, range);
+        let walked = history.walk(progress);
         let history = history.finish();
+        match walked {
+            Ok(()) => {}
+            Err(AppError::Ledger(error)) => findings.unreadable(error)?,
+            Err(error) => return Err(error),
+        }
         verified.events = history.events;
         verified.erased = history.erased;
         verified.root = history.edge.root().to_string();
-        check_edge(reader.edge(), &history.edge, &mut findings)?;
+        check_edge(edge, &history.edge, &mut findings)?;
         if let Some(checkpoint) = against {
             verified.consistent_with = check_prefix(&history, &checkpoint, &mut findings)?;
         }
@@ -145,10 +174,7 @@ impl Session {
     }
 
     fn older_checkpoint(&self, path: &Path, key: Option<&str>) -> Result<Checkpoint, AppError> {
-        let note = fs::read_to_string(path).map_err(|source| AppError::File {
-            path: path.to_owned(),
-            source,
-        })?;
+        let note = files::read_text(path, NOTE_BYTES_MAX)?;
         let verifier = match key {
             Some(key) => Verifier::parse(key)?,
             None => self.log_verifier()?,

@@ -6,7 +6,7 @@ mod module;
 mod read;
 mod view;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -35,11 +35,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         Command::Demo { dir } => demo::run(dir.as_deref(), printer),
         Command::Limits => text(limits::TEXT, "limits", printer),
         Command::Completions { shell } => completions(*shell, printer),
-        Command::Man { dir } => {
-            clap_mangen::generate_to(Cli::command(), dir)
-                .with_context(|| format!("writing manual pages into {}", dir.display()))?;
-            Ok(exit::DONE)
-        }
+        Command::Man { dir } => manual_pages(dir, printer),
         Command::CompileModule => module::compile_child(),
         Command::Task(_)
         | Command::Import(_)
@@ -61,7 +57,12 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
 }
 
 fn with_session(command: &Command, global: &Global, printer: &mut Printer) -> anyhow::Result<u8> {
-    let mut session = Session::open(context(global)?)?;
+    let context = context(global)?;
+    let mut session = if matches!(command, Command::Verify(_)) {
+        Session::open_damaged(context)?
+    } else {
+        Session::open(context)?
+    };
     let code = in_session(command, &mut session, printer)?;
     for notice in session.take_notices() {
         printer.say(format!("note: {notice}"))?;
@@ -179,6 +180,17 @@ fn text(text: &str, name: &str, printer: &mut Printer) -> anyhow::Result<u8> {
         printer.document(&serde_json::json!({ name: text }))?;
     } else {
         printer.bytes(text.as_bytes())?;
+    }
+    Ok(exit::DONE)
+}
+
+fn manual_pages(dir: &Path, printer: &mut Printer) -> anyhow::Result<u8> {
+    clap_mangen::generate_to(Cli::command(), dir).map_err(|source| AppError::File {
+        path: dir.to_owned(),
+        source,
+    })?;
+    if printer.is_json() {
+        printer.document(&serde_json::json!({ "manual_pages": dir }))?;
     }
     Ok(exit::DONE)
 }

@@ -37,13 +37,17 @@ impl Folder {
                 tempfile::Builder::new().prefix("reread-demo-").tempdir()?,
             ));
         };
+        let file = |source| AppError::File {
+            path: dir.to_owned(),
+            source,
+        };
         let empty = match std::fs::read_dir(dir) {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                std::fs::create_dir_all(dir)?;
+                std::fs::create_dir_all(dir).map_err(file)?;
                 true
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(file(error).into()),
         };
         if empty {
             Ok(Self::Kept(dir.to_owned()))

@@ -38,7 +38,8 @@ const fn of_class(class: Class) -> u8 {
 pub(crate) fn of_parse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let json = arguments.iter().any(|argument| argument == "--json");
     if json && error.use_stderr() {
-        let message = error.render().to_string();
+        let text = error.render().to_string();
+        let message = text.strip_prefix("error: ").unwrap_or(&text);
         tell_json("usage", message.trim_end(), None, USAGE);
     } else {
         // Nothing is left to do when not even this can be printed.
@@ -124,9 +125,12 @@ fn hint(error: &AppError) -> Option<&'static str> {
         }
         AppError::NotReproduced { .. }
         | AppError::Damage(_)
-        | AppError::Ledger(LedgerError::Leaf { .. } | LedgerError::Entry { .. }) => {
-            Some("run `reread verify` to see all damage")
-        }
+        | AppError::Ledger(
+            LedgerError::Leaf { .. }
+            | LedgerError::Entry { .. }
+            | LedgerError::Tree { .. }
+            | LedgerError::Malformed { .. },
+        ) => Some("run `reread verify` to see all damage"),
         AppError::Malformed(_) => Some("mend the lines, or import the others with --keep-going"),
         AppError::Ledger(LedgerError::Busy { .. }) => {
             Some("try again when the other process is done")

@@ -160,6 +160,14 @@ pub enum LedgerError {
         "the linked SQLite has version number {0}, but at least {SQLITE_VERSION_MIN} is needed"
     )]
     SqliteTooOld(i32),
+    /// The file's own structure is damaged.
+    #[error("ledger {}: {source}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says of it.
+        source: rusqlite::Error,
+    },
     /// SQLite refused.
     #[error("ledger {}: {source}", path.display())]
     Sqlite {
@@ -431,6 +439,7 @@ impl Origin {
         let path = self.path.clone();
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => self.busy(),
+            Some(ErrorCode::DatabaseCorrupt) => LedgerError::Malformed { path, source },
             Some(ErrorCode::DiskFull) => LedgerError::Full { path },
             Some(ErrorCode::ReadOnly) => LedgerError::ReadOnly { path },
             // A file that is there and whose folder takes no WAL beside it.

@@ -9,6 +9,7 @@ use model::Digest;
 use model::digest::Hasher;
 
 use crate::error::{AppError, MalformedLine};
+use crate::files;
 use crate::progress::Progress;
 
 /// One line of a file, in bytes: a body of 64 MiB in base64 twice, and the rest.
@@ -100,17 +101,7 @@ pub(super) struct Line {
 
 impl LineReader {
     pub(super) fn open(path: &Path) -> Result<Self, AppError> {
-        let file = |source| AppError::File {
-            path: path.to_owned(),
-            source,
-        };
-        let input = File::open(path).map_err(file)?;
-        if !input.metadata().map_err(file)?.is_file() {
-            return Err(AppError::Usage(format!(
-                "{} is not a plain file: an import reads its source twice",
-                path.display()
-            )));
-        }
+        let input = files::open_plain(path, "an import reads its source twice")?;
         Ok(Self {
             path: path.to_owned(),
             input: BufReader::with_capacity(256 * 1024, input),

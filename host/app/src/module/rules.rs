@@ -1,10 +1,10 @@
 //! An interpreter and a policy, ready to run.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use model::bounds::BODY_BYTES_MAX;
 use model::decision::{AttemptDecision, AttemptFacts, CallDecision, Occasion};
 use model::name::Mod;
 use model::projection::Supersession;
@@ -16,6 +16,7 @@ use store::Artifacts;
 use crate::context::Session;
 use crate::error::{AppError, ModuleFailure};
 use crate::evidence::{Observed, ObservedBytes};
+use crate::files;
 use crate::interpret::FreshReading;
 
 /// A configuration artifact that the caller named.
@@ -27,10 +28,7 @@ pub(crate) struct Configuration {
 
 impl Configuration {
     fn load(path: &Path) -> Result<Self, AppError> {
-        let bytes = fs::read(path).map_err(|source| AppError::File {
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes = files::read(path, BODY_BYTES_MAX)?;
         Ok(Self {
             sha256: Digest::of(&bytes),
             bytes,
@@ -214,8 +212,11 @@ impl Session {
         name: Option<&str>,
         config: Option<&Path>,
     ) -> Result<LoadedInterpreter, AppError> {
-        let default = self.config.defaults.interpreter.to_string();
-        let registered = self.catalog.find(name.unwrap_or(&default))?.clone();
+        let registered = match name {
+            Some(name) => self.catalog.find(name)?,
+            None => self.catalog.find(self.defaults()?.interpreter.as_str())?,
+        };
+        let registered = registered.clone();
         let module = registered.module;
         require_world(&module, &registered.world, World::Interpreter)?;
         let config = config.map(Configuration::load).transpose()?;
@@ -272,8 +273,11 @@ impl Session {
         name: Option<&str>,
         config: Option<&Path>,
     ) -> Result<LoadedPolicy, AppError> {
-        let default = self.config.defaults.policy.to_string();
-        let registered = self.catalog.find(name.unwrap_or(&default))?.clone();
+        let registered = match name {
+            Some(name) => self.catalog.find(name)?,
+            None => self.catalog.find(self.defaults()?.policy.as_str())?,
+        };
+        let registered = registered.clone();
         let module = registered.module;
         require_world(&module, &registered.world, World::Policy)?;
         let compiled = self.load_compiled(&module)?;

@@ -13,7 +13,6 @@ use store::Reader;
 use store::ledger::RawEntry;
 
 use super::Findings;
-use crate::checkpoint::Checkpoint;
 use crate::error::AppError;
 use crate::progress::Progress;
 
@@ -24,11 +23,21 @@ const PAGE: u32 = 2000;
 pub(super) struct History<'a, 'f> {
     reader: Reader<'a>,
     findings: &'a mut Findings<'f>,
-    ledger: LedgerId,
-    checkpoint_size: Option<u64>,
+    range: Range,
     modules: BTreeMap<Label, Digest>,
     unresolved: Vec<Unresolved>,
     walked: Walked,
+}
+
+/// Which events are held against what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    /// The ledger that all events are of.
+    pub(super) ledger: LedgerId,
+    /// The size at which the root is wanted.
+    pub(super) checkpoint_size: Option<u64>,
+    /// The last place.
+    pub(super) last: u64,
 }
 
 /// A reference to a name that no event has.
@@ -70,25 +79,18 @@ impl References {
 }
 
 impl<'a, 'f> History<'a, 'f> {
-    pub(super) fn new(
-        reader: Reader<'a>,
-        findings: &'a mut Findings<'f>,
-        ledger: LedgerId,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Self {
-        let checkpoint_size = checkpoint.map(|checkpoint| checkpoint.size);
+    pub(super) fn new(reader: Reader<'a>, findings: &'a mut Findings<'f>, range: Range) -> Self {
         let edge = Edge::default();
         Self {
             reader,
             findings,
-            ledger,
-            checkpoint_size,
+            range,
             modules: BTreeMap::new(),
             unresolved: Vec::new(),
             walked: Walked {
                 events: 0,
                 erased: 0,
-                root_at_checkpoint: (checkpoint_size == Some(0)).then(|| edge.root()),
+                root_at_checkpoint: (range.checkpoint_size == Some(0)).then(|| edge.root()),
                 edge,
                 references: References::default(),
             },
@@ -104,7 +106,8 @@ impl<'a, 'f> History<'a, 'f> {
         let mut missing_bytes = Vec::new();
         let mut seq = 0;
         loop {
-            let page = self.reader.raw_after(seq, PAGE)?;
+            let mut page = self.reader.raw_after(seq, PAGE)?;
+            page.retain(|entry| entry.seq <= self.range.last);
             let Some(last) = page.last() else { break };
             seq = last.seq;
             for entry in &page {
@@ -162,7 +165,7 @@ impl<'a, 'f> History<'a, 'f> {
         };
         let recorded = Digest::from_bytes(recorded);
         self.walked.edge.push(recorded);
-        if self.checkpoint_size == Some(self.walked.edge.size()) {
+        if self.range.checkpoint_size == Some(self.walked.edge.size()) {
             self.walked.root_at_checkpoint = Some(self.walked.edge.root());
         }
         let (salt, bytes) = match (salt, bytes) {
@@ -203,8 +206,9 @@ impl<'a, 'f> History<'a, 'f> {
     fn meaning(&mut self, placed: &Placed) -> Result<(), AppError> {
         let Placed { seq, event: found } = placed;
         let seq = *seq;
-        if found.ledger != self.ledger {
-            let detail = format!("expected ledger {}, found {}", self.ledger, found.ledger);
+        let ledger = self.range.ledger;
+        if found.ledger != ledger {
+            let detail = format!("expected ledger {ledger}, found {}", found.ledger);
             self.findings.add(event(seq), "ledger", detail)?;
         }
         if (seq == 1) != matches!(found.body, Body::HomeCreated(_)) {
@@ -325,7 +329,8 @@ impl<'a, 'f> History<'a, 'f> {
             Err(
                 store::LedgerError::Erased { .. }
                 | store::LedgerError::Leaf { .. }
-                | store::LedgerError::Entry { .. },
+                | store::LedgerError::Entry { .. }
+                | store::LedgerError::Malformed { .. },
             ) => Ok(None),
             Ok(Some(_)) => {
                 let detail = format!("its {what} {id} does not stand before it");
