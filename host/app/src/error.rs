@@ -356,6 +356,7 @@ const fn of_ledger(error: &LedgerError) -> Class {
         LedgerError::NotALedger { .. }
         | LedgerError::Leaf { .. }
         | LedgerError::Entry { .. }
+        | LedgerError::Index { .. }
         | LedgerError::Tree { .. }
         | LedgerError::Malformed { .. } => Class::Damage,
         LedgerError::Full { .. }

@@ -86,13 +86,11 @@ impl Session {
         }
         let mut seq = filter.after;
         while left > 0 {
-            let page = reader.after(seq, PAGE)?;
+            let limit = u32::try_from(left).map_or(PAGE, |left| left.min(PAGE));
+            let page = reader.after(seq, limit)?;
             let Some(last) = page.last() else { break };
             seq = last.seq;
             for placed in &page {
-                if left == 0 {
-                    break;
-                }
                 left -= 1;
                 report(placed)?;
             }

@@ -128,6 +128,7 @@ fn hint(error: &AppError) -> Option<&'static str> {
         | AppError::Ledger(
             LedgerError::Leaf { .. }
             | LedgerError::Entry { .. }
+            | LedgerError::Index { .. }
             | LedgerError::Tree { .. }
             | LedgerError::Malformed { .. },
         ) => Some("run `reread verify` to see all damage"),

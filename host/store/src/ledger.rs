@@ -125,6 +125,14 @@ pub enum LedgerError {
         /// What is wrong with it.
         source: EventError,
     },
+    /// An index gives the entry as something that its bytes are not.
+    #[error("event {seq}: the index column {column} differs from the bytes")]
+    Index {
+        /// Its place.
+        seq: u64,
+        /// The column.
+        column: &'static str,
+    },
     /// The entry was erased.
     #[error("event {seq} was erased: only its leaf is left")]
     Erased {

@@ -330,6 +330,7 @@ impl<'a, 'f> History<'a, 'f> {
                 store::LedgerError::Erased { .. }
                 | store::LedgerError::Leaf { .. }
                 | store::LedgerError::Entry { .. }
+                | store::LedgerError::Index { .. }
                 | store::LedgerError::Malformed { .. },
             ) => Ok(None),
             Ok(Some(_)) => {

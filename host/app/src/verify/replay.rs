@@ -64,7 +64,14 @@ pub(super) fn walk(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => new.insert(load(session, body, findings)?),
             };
-            let observation = session.ledger.reader().by_id(body.inputs.observation)?;
+            let observation = match session.ledger.reader().by_id(body.inputs.observation) {
+                Ok(observation) => observation,
+                Err(error) => match AppError::from(error) {
+                    // It is reported by the walk over the events.
+                    error if error.class() == Class::Damage => None,
+                    error => return Err(error),
+                },
+            };
             let observed = observation.as_ref().and_then(Observed::of);
             let (Some(interpreter), Some(observed)) = (interpreter, observed) else {
                 replayed.not_comparable += 1;

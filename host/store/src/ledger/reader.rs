@@ -3,6 +3,7 @@
 use model::bounds::SALT_BYTES;
 use model::event::{Event, EventError, Kind, Placed};
 use model::merkle::{self, Edge};
+use model::projection::IndexColumns;
 use model::projection::index::UniqueKey;
 use model::{AttemptId, CallId, Digest, EventId, TaskId};
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
@@ -101,37 +102,46 @@ impl<'c> Reader<'c> {
 
     /// Returns the event at a place.
     pub fn at(&self, seq: u64) -> Result<Option<Placed>, LedgerError> {
-        self.one(query::AT, [signed(seq)])
+        self.one(query::AT, [signed(seq)], &Asked::PLACE)
     }
 
     /// Returns the event of this name.
     pub fn by_id(&self, id: EventId) -> Result<Option<Placed>, LedgerError> {
-        self.one(query::BY_ID, [id.as_bytes()])
+        let asked = Asked("id", |event: &Event| event.id == id);
+        self.one(query::BY_ID, [id.as_bytes()], &asked)
     }
 
     /// Returns the event that holds a key which may stand only once.
     pub fn by_key(&self, key: &UniqueKey<'_>) -> Result<Option<Placed>, LedgerError> {
-        self.one(query::BY_KEY, [key.digest().as_bytes()])
+        let asked = Asked("unique_key", |event: &Event| {
+            UniqueKey::of(event).as_ref() == Some(key)
+        });
+        self.one(query::BY_KEY, [key.digest().as_bytes()], &asked)
     }
 
     /// Returns up to `limit` events after a place, in order, without the erased ones.
     pub fn after(&self, seq: u64, limit: u32) -> Result<Vec<Placed>, LedgerError> {
-        self.all(query::AFTER, (signed(seq), limit))
+        self.all(query::AFTER, (signed(seq), limit), &Asked::PLACE)
     }
 
     /// Returns the events of a call, in order.
     pub fn of_call(&self, call: CallId) -> Result<Vec<Placed>, LedgerError> {
-        self.all(query::OF_CALL, [call.as_bytes()])
+        let asked = Asked("call", |event: &Event| event.scope.call == Some(call));
+        self.all(query::OF_CALL, [call.as_bytes()], &asked)
     }
 
     /// Returns the events of a task and of its calls, in order.
     pub fn of_task(&self, task: TaskId) -> Result<Vec<Placed>, LedgerError> {
-        self.all(query::OF_TASK, [task.as_bytes()])
+        let asked = Asked("task", |event: &Event| event.scope.task == Some(task));
+        self.all(query::OF_TASK, [task.as_bytes()], &asked)
     }
 
     /// Returns the call of an attempt.
     pub fn call_of(&self, attempt: AttemptId) -> Result<Option<CallId>, LedgerError> {
-        self.one(query::OF_ATTEMPT, [attempt.as_bytes()])
+        let asked = Asked("attempt", |event: &Event| {
+            event.scope.attempt == Some(attempt)
+        });
+        self.one(query::OF_ATTEMPT, [attempt.as_bytes()], &asked)
             .map(|found| found.and_then(|placed| placed.event.scope.call))
     }
 
@@ -143,13 +153,17 @@ impl<'c> Reader<'c> {
         } else {
             query::OF_OTHER_KIND
         };
-        self.all(query, [kind.as_str()])
+        let asked = Asked("kind", |event: &Event| event.kind() == kind);
+        self.all(query, [kind.as_str()], &asked)
     }
 
     /// Returns the events of a kind that begin something under a name; other kinds
     /// have none.
     pub fn named(&self, kind: Kind, name: &str) -> Result<Vec<Placed>, LedgerError> {
-        self.all(query::NAMED, (kind.as_str(), name))
+        let asked = Asked("name", |event: &Event| {
+            event.kind() == kind && IndexColumns::of(event).name.as_deref() == Some(name)
+        });
+        self.all(query::NAMED, (kind.as_str(), name), &asked)
     }
 
     /// Returns up to `limit` calls whose first event comes after a place, in
@@ -186,7 +200,14 @@ impl<'c> Reader<'c> {
         seq: u64,
         limit: u32,
     ) -> Result<Vec<Placed>, LedgerError> {
-        self.all(query::BY_MODULE, (module.as_bytes(), signed(seq), limit))
+        let asked = Asked("module", |event: &Event| {
+            IndexColumns::of(event).module == Some(module)
+        });
+        self.all(
+            query::BY_MODULE,
+            (module.as_bytes(), signed(seq), limit),
+            &asked,
+        )
     }
 
     /// Returns how many events register a module, or were read or decided by it.
@@ -196,7 +217,11 @@ impl<'c> Reader<'c> {
 
     /// Returns the observations whose response or request is these bytes.
     pub fn observing(&self, artifact: Digest) -> Result<Vec<Placed>, LedgerError> {
-        self.all(query::OBSERVING, [artifact.as_bytes()])
+        let asked = Asked("response", |event: &Event| {
+            let columns = IndexColumns::of(event);
+            [columns.response, columns.request].contains(&Some(artifact))
+        });
+        self.all(query::OBSERVING, [artifact.as_bytes()], &asked)
     }
 
     /// Returns the last place of a call's or a task's events, 0 when there is none.
@@ -256,7 +281,12 @@ impl<'c> Reader<'c> {
             .map_err(|source| self.sqlite(source))
     }
 
-    fn one(&self, query: &str, params: impl Params) -> Result<Option<Placed>, LedgerError> {
+    fn one(
+        &self,
+        query: &str,
+        params: impl Params,
+        asked: &Asked<impl Fn(&Event) -> bool>,
+    ) -> Result<Option<Placed>, LedgerError> {
         let mut statement = self
             .connection
             .prepare_cached(query)
@@ -265,12 +295,17 @@ impl<'c> Reader<'c> {
             .query(params)
             .map_err(|source| self.sqlite(source))?;
         match rows.next().map_err(|source| self.sqlite(source))? {
-            Some(row) => self.believe(row).map(Some),
+            Some(row) => self.believe(row, asked).map(Some),
             None => Ok(None),
         }
     }
 
-    fn all(&self, query: &str, params: impl Params) -> Result<Vec<Placed>, LedgerError> {
+    fn all(
+        &self,
+        query: &str,
+        params: impl Params,
+        asked: &Asked<impl Fn(&Event) -> bool>,
+    ) -> Result<Vec<Placed>, LedgerError> {
         let mut statement = self
             .connection
             .prepare_cached(query)
@@ -280,13 +315,18 @@ impl<'c> Reader<'c> {
             .map_err(|source| self.sqlite(source))?;
         let mut events = Vec::new();
         while let Some(row) = rows.next().map_err(|source| self.sqlite(source))? {
-            events.push(self.believe(row)?);
+            events.push(self.believe(row, asked)?);
         }
         Ok(events)
     }
 
-    /// Hashes an entry again and reads its event.
-    fn believe(&self, row: &Row<'_>) -> Result<Placed, LedgerError> {
+    /// Hashes an entry again, reads its event and sees that it is what was asked for:
+    /// the columns it was found by are under no hash.
+    fn believe(
+        &self,
+        row: &Row<'_>,
+        asked: &Asked<impl Fn(&Event) -> bool>,
+    ) -> Result<Placed, LedgerError> {
         let blob = |column| {
             row.get_ref(column)
                 .and_then(|value| Ok(value.as_bytes_or_null()?))
@@ -315,10 +355,22 @@ impl<'c> Reader<'c> {
         } else {
             Err(EventError::NotCanonical)
         };
-        event
-            .map(|event| Placed { seq, event })
-            .map_err(|source| LedgerError::Entry { seq, source })
+        let event = event.map_err(|source| LedgerError::Entry { seq, source })?;
+        let Asked(column, is_it) = asked;
+        if is_it(&event) {
+            Ok(Placed { seq, event })
+        } else {
+            Err(LedgerError::Index { seq, column })
+        }
     }
+}
+
+/// The index column that entries are found by, and whether an event is meant.
+struct Asked<F>(&'static str, F);
+
+impl Asked<fn(&Event) -> bool> {
+    /// By its place alone, which is no index.
+    const PLACE: Self = Self("seq", |_event| true);
 }
 
 /// Returns whether events of a kind begin something.
