@@ -16,7 +16,12 @@ mod fixtures {
     pub(crate) mod fixture;
     pub(crate) mod types;
 }
+mod artifacts;
+mod damage;
 mod house;
+mod importing;
+mod ledger;
+mod matrix;
 mod modules;
 mod readme;
 mod rereading;

@@ -1,12 +1,16 @@
 //! A home in a temporary folder, and processes of the built binary over it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use model::Digest;
 use serde_json::Value;
+
+use crate::ledger;
 
 pub(crate) const V1: [&str; 4] = [
     "--interpreter",
@@ -208,6 +212,28 @@ impl TestHome {
         ran
     }
 
+    /// Runs a command that must be refused with this exit code and change nothing:
+    /// no row of the ledger and no file of the home. Returns the error's name and
+    /// message.
+    pub(crate) fn refuses<S: AsRef<OsStr>>(&self, arguments: &[S], code: i32) -> (String, String) {
+        let before = (ledger::rows(self), self.files());
+        let refused = self.run(arguments).refused(code);
+        assert_eq!(ledger::rows(self), before.0, "the ledger changed");
+        assert_eq!(self.files(), before.1, "the files changed");
+        refused
+    }
+
+    /// Returns the files of the home with the hashes of their bytes, without those
+    /// of the ledger, which change whenever it is opened, and the cache.
+    pub(crate) fn files(&self) -> BTreeMap<PathBuf, Digest> {
+        let mut found = files_in(&self.path());
+        found.retain(|path, _| {
+            let name = path.to_str().unwrap();
+            !name.starts_with("ledger.sqlite3") && !name.starts_with("cache/")
+        });
+        found
+    }
+
     /// Returns how many events the ledger holds.
     pub(crate) fn event_count(&self) -> u64 {
         self.must(&["state"]).document()["ledger_event_count"]
@@ -236,6 +262,24 @@ fn remove_templates_of_dead_processes(folder: &Path) {
     }
 }
 
+/// Returns the files below a folder with the hashes of their bytes.
+pub(crate) fn files_in(folder: &Path) -> BTreeMap<PathBuf, Digest> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_owned();
+                found.insert(name, Digest::of(&fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
 fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
@@ -248,6 +292,13 @@ fn copy_folder(from: &Path, to: &Path) {
             fs::copy(entry.path(), target).unwrap();
         }
     }
+}
+
+/// Returns a text of a document.
+pub(crate) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("no text {name} in {value}"))
 }
 
 /// An exchange line of the chat dialect with this text and finish reason.
