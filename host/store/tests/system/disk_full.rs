@@ -6,7 +6,9 @@ use model::Digest;
 use rustix::io::Errno;
 use store::{ArtifactError, Artifacts, Ledger, LedgerError};
 
-use crate::support::{Tmpfs, check_artifacts, check_ledger, check_swept, empty_ledger, note};
+use crate::support::{
+    Tmpfs, check_artifacts, check_ledger, check_swept, empty_ledger, no_new_processes, note,
+};
 
 const MEGABYTE: &str = "size=1m";
 
@@ -33,6 +35,7 @@ fn an_artifact_for_which_there_is_no_room_leaves_nothing() {
     let Some(disk) = Tmpfs::mount(name, MEGABYTE) else {
         return;
     };
+    let _room = no_new_processes();
     let root = disk.path().join("artifacts");
     let (artifacts, _) = Artifacts::open(&root).unwrap();
     let small = artifacts.put(b"small").unwrap();
@@ -55,6 +58,7 @@ fn a_group_for_which_there_is_no_room_leaves_only_whole_artifacts() {
     let Some(disk) = Tmpfs::mount(name, MEGABYTE) else {
         return;
     };
+    let _room = no_new_processes();
     let root = disk.path().join("artifacts");
     let (artifacts, _) = Artifacts::open(&root).unwrap();
     let bodies: Vec<Vec<u8>> = (0..30_u8).map(|number| vec![number; 100_000]).collect();
@@ -72,6 +76,7 @@ fn an_event_for_which_there_is_no_room_is_refused_and_what_was_told_stays() {
     let Some(disk) = Tmpfs::mount(name, MEGABYTE) else {
         return;
     };
+    let _room = no_new_processes();
     let path = disk.path().join("ledger.sqlite3");
     let mut ledger = empty_ledger(&path);
     let mut told = 0;
@@ -117,6 +122,7 @@ fn a_transaction_too_large_for_the_disk_is_refused_whole() {
     let Some(disk) = Tmpfs::mount(name, "size=4m") else {
         return;
     };
+    let _room = no_new_processes();
     let path = disk.path().join("ledger.sqlite3");
     let mut ledger = empty_ledger(&path);
     let mut writer = ledger.writer().unwrap();
@@ -143,6 +149,7 @@ fn nothing_more_is_written_by_a_writer_that_met_a_full_disk() {
     let Some(disk) = Tmpfs::mount(name, "size=4m") else {
         return;
     };
+    let _room = no_new_processes();
     let path = disk.path().join("ledger.sqlite3");
     let mut ledger = empty_ledger(&path);
     let mut writer = ledger.writer().unwrap();
@@ -170,6 +177,7 @@ fn a_ledger_for_which_there_is_no_room_leaves_nothing() {
     let Some(disk) = Tmpfs::mount(name, MEGABYTE) else {
         return;
     };
+    let _room = no_new_processes();
     let path = disk.path().join("ledger.sqlite3");
     let refused = Ledger::create::<LedgerError>(&path, |writer| {
         (0..5_000).try_for_each(|number| writer.append(&note(number)).map(drop))

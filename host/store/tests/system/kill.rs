@@ -7,7 +7,7 @@ use std::process::Command;
 use model::{Body, Digest, Event};
 
 use crate::support::{
-    Call, body, can_trace, check_artifacts, check_ledger, empty_ledger, probe, skipped, trace,
+    Call, body, can_trace, check_artifacts, check_ledger, empty_ledger, probe, run, skipped, trace,
 };
 
 /// Calls that change something, or lead to a change.
@@ -59,24 +59,20 @@ fn sweep(
         for nth in 1..=times {
             let outside = tempfile::tempdir().unwrap();
             prepare(outside.path());
-            let output = Command::new("strace")
-                .args([
-                    "-f",
-                    "-o",
-                    "/dev/null",
-                    "-e",
-                    &format!("trace={call}"),
-                    "-e",
-                ])
+            let mut strace = Command::new("strace");
+            strace.args([
+                "-f",
+                "-o",
+                "/dev/null",
+                "-e",
+                &format!("trace={call}"),
+                "-e",
+            ]);
+            strace
                 .arg(format!("inject={call}:signal=SIGKILL:when={nth}"))
-                .arg(probe())
-                .args([
-                    verb.as_ref(),
-                    outside.path().join(name).as_os_str(),
-                    count.as_ref(),
-                ])
-                .output()
-                .unwrap();
+                .arg(probe());
+            let path = outside.path().join(name);
+            let output = run(strace.args([verb.as_ref(), path.as_os_str(), count.as_ref()]));
             assert!(
                 !output.status.success(),
                 "{verb} was not killed at {call} {nth}"

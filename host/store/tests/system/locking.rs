@@ -9,7 +9,7 @@ use model::event::Scope;
 use model::event::call::CallImported;
 use store::{Ledger, LedgerError};
 
-use crate::support::{check_ledger, empty_ledger, note, probe};
+use crate::support::{check_ledger, empty_ledger, note, probe, start};
 
 #[test]
 fn eight_threads_with_ledgers_of_their_own_append_without_gaps() {
@@ -58,10 +58,7 @@ fn four_processes_append_without_gaps() {
         .map(|_| {
             let mut command = Command::new(probe());
             command.arg("append").arg(&path).arg("60");
-            command
-                .stdout(std::process::Stdio::piped())
-                .spawn()
-                .unwrap()
+            start(&mut command).unwrap()
         })
         .collect();
     let mut told: Vec<u64> = children

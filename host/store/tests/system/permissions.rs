@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use model::Digest;
 use store::Home;
 
-use crate::support::{body, probe};
+use crate::support::{body, probe, start};
 
 fn collect(folder: &Path, found: &mut Vec<(PathBuf, u32)>) {
     for entry in folder.read_dir().unwrap() {
@@ -25,14 +25,10 @@ fn collect(folder: &Path, found: &mut Vec<(PathBuf, u32)>) {
 fn every_file_and_folder_is_its_owners_alone_even_with_a_permissive_umask() {
     let outside = tempfile::tempdir().unwrap();
     let home = Home::at(outside.path().join("a/home"));
-    let mut child = Command::new("sh")
-        .args(["-c", "umask 0 && exec \"$0\" home \"$1\" 0"])
-        .arg(probe())
-        .arg(home.folder())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "umask 0 && exec \"$0\" home \"$1\" 0"]);
+    shell.arg(probe()).arg(home.folder()).stdin(Stdio::piped());
+    let mut child = start(&mut shell).unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap())
         .read_line(&mut line)

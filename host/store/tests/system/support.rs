@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 use std::time::SystemTime;
 
 use model::event::home::HomePreregistered;
@@ -133,12 +135,38 @@ pub(crate) fn skipped(test: &str, why: &str) {
     println!("skipped {test}: {why}");
 }
 
+/// Until a new process runs its own program, it keeps open what this one had open, so
+/// that a removed file still takes room. Whoever counts on the room keeps others from
+/// starting processes.
+static STARTING: RwLock<()> = RwLock::new(());
+
+/// Keeps processes from being started.
+pub(crate) fn no_new_processes() -> RwLockWriteGuard<'static, ()> {
+    STARTING.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a process; what it prints can be read.
+pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
+    let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+/// Runs a process to its end.
+pub(crate) fn run(command: &mut Command) -> Output {
+    start(command).and_then(Child::wait_with_output).unwrap()
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    let ended = start(command).and_then(Child::wait_with_output);
+    ended.is_ok_and(|output| output.status.success())
+}
+
 /// Returns whether processes can be traced here.
 pub(crate) fn can_trace() -> bool {
-    let traced = Command::new("strace")
-        .args(["-o", "/dev/null", "true"])
-        .output();
-    traced.is_ok_and(|output| output.status.success())
+    succeeds(Command::new("strace").args(["-o", "/dev/null", "true"]))
 }
 
 /// One system call of a trace, at the place where it ended.
@@ -159,14 +187,12 @@ impl Call {
 /// Runs the probe under the tracer with more options of the tracer's.
 pub(crate) fn trace<A: AsRef<OsStr>>(options: &[&str], arguments: &[A]) -> (Output, Vec<Call>) {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let output = Command::new("strace")
+    let mut strace = Command::new("strace");
+    strace
         .args(["-f", "-y", "-s", "4096", "-o"])
-        .arg(file.path())
-        .args(options)
-        .arg(probe())
-        .args(arguments)
-        .output()
-        .unwrap();
+        .arg(file.path());
+    strace.args(options).arg(probe()).args(arguments);
+    let output = run(&mut strace);
     (
         output,
         calls(&std::fs::read_to_string(file.path()).unwrap()),
@@ -231,12 +257,10 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        let status = Command::new("umount").arg("-l").arg(self.path()).status();
-        assert!(status.is_ok_and(|status| status.success()));
+        assert!(succeeds(Command::new("umount").arg("-l").arg(self.path())));
     }
 }
 
 fn mount(arguments: &[&str], folder: &Path) -> bool {
-    let output = Command::new("mount").args(arguments).arg(folder).output();
-    output.is_ok_and(|output| output.status.success())
+    succeeds(Command::new("mount").args(arguments).arg(folder))
 }
