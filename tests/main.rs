@@ -23,6 +23,7 @@ mod importing;
 mod ledger;
 mod matrix;
 mod modules;
+mod outside;
 mod readme;
 mod rereading;
 mod support;
