@@ -217,7 +217,7 @@ impl<'c> Reader<'c> {
 
     /// Returns the observations whose response or request is these bytes.
     pub fn observing(&self, artifact: Digest) -> Result<Vec<Placed>, LedgerError> {
-        let asked = Asked("response", |event: &Event| {
+        let asked = Asked("response or request", |event: &Event| {
             let columns = IndexColumns::of(event);
             [columns.response, columns.request].contains(&Some(artifact))
         });

@@ -6,6 +6,7 @@ mod damage;
 mod erasing;
 mod events;
 mod guards;
+mod misplaced;
 mod opening;
 mod plans;
 mod property;
