@@ -15,7 +15,7 @@ const CONFIG_BYTES_MAX: usize = 1 << 20;
 
 /// The configuration of a home.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [defaults]")]
 pub struct Config {
     /// The interpreter and the policy that run when nothing else is named.
     pub defaults: ConfigDefaults,
@@ -23,7 +23,10 @@ pub struct Config {
 
 /// The table `[defaults]`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with `interpreter` and `policy`"
+)]
 pub struct ConfigDefaults {
     /// The interpreter.
     pub interpreter: Label,
@@ -45,8 +48,11 @@ impl Config {
             }
             Err(error) => return Err(error),
         };
-        toml::from_str(&text)
-            .map_err(|error| AppError::Usage(format!("{}: {error}", path.display())))
+        toml::from_str(&text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+            AppError::Usage(format!("{}:{line}: {}", path.display(), error.message()))
+        })
     }
 
     /// Returns the text that `init` writes.
