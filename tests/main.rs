@@ -17,7 +17,9 @@ mod fixtures {
     pub(crate) mod types;
 }
 mod artifacts;
+mod checkpoints;
 mod damage;
+mod homes;
 mod house;
 mod importing;
 mod ledger;
