@@ -19,6 +19,7 @@ mod fixtures {
 mod artifacts;
 mod checkpoints;
 mod damage;
+mod disks;
 mod homes;
 mod house;
 mod importing;
