@@ -43,8 +43,16 @@ pub(super) struct Range {
 /// A reference to a name that no event has.
 struct Unresolved {
     seq: u64,
-    id: EventId,
+    lost: Lost,
+    code: &'static str,
     detail: String,
+}
+
+/// A name that may have gone with an erased event.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Lost {
+    Event(EventId),
+    Label(Label),
 }
 
 /// What the events were found to come to.
@@ -133,11 +141,11 @@ impl<'a, 'f> History<'a, 'f> {
             }
         }
         // As many names can be gone as events were erased, and no more.
-        let names: BTreeSet<_> = self.unresolved.iter().map(|one| one.id).collect();
+        let names: BTreeSet<_> = self.unresolved.iter().map(|one| &one.lost).collect();
         let erased = usize::try_from(self.walked.erased).unwrap_or(usize::MAX);
         if names.len() > erased {
-            for Unresolved { seq, detail, .. } in std::mem::take(&mut self.unresolved) {
-                self.findings.add(event(seq), "reference", detail)?;
+            for one in std::mem::take(&mut self.unresolved) {
+                self.findings.add(event(one.seq), one.code, one.detail)?;
             }
         }
         Ok(())
@@ -266,11 +274,18 @@ impl<'a, 'f> History<'a, 'f> {
                 let detail = format!("names {module}, but the label is bound to {bound}");
                 self.findings.add(event(seq), "module", detail)
             }
-            None => self.findings.add(
-                event(seq),
-                "module",
-                format!("names {module}, which is not registered"),
-            ),
+            // The registration may be among what was erased: `settle` decides.
+            None => {
+                let detail = format!("names {module}, which is not registered");
+                let lost = Lost::Label(module.label.clone());
+                self.unresolved.push(Unresolved {
+                    seq,
+                    lost,
+                    code: "module",
+                    detail,
+                });
+                Ok(())
+            }
         }
     }
 
@@ -341,7 +356,13 @@ impl<'a, 'f> History<'a, 'f> {
             // The name of an erased event is gone with it: `settle` decides.
             Ok(None) => {
                 let detail = format!("its {what} {id} names no event");
-                self.unresolved.push(Unresolved { seq, id, detail });
+                let lost = Lost::Event(id);
+                self.unresolved.push(Unresolved {
+                    seq,
+                    lost,
+                    code: "reference",
+                    detail,
+                });
                 Ok(None)
             }
             Err(error) => Err(error.into()),
