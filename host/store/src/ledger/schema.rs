@@ -8,6 +8,8 @@ pub(super) fn create() -> String {
     format!("{TABLES}{guards};")
 }
 
+/// Every index ends with the place, which SQLite adds itself: naming it again would
+/// only write it twice.
 const TABLES: &str = concat!(
     "
 CREATE TABLE event(
@@ -29,15 +31,15 @@ CREATE TABLE event(
 ) STRICT;
 CREATE UNIQUE INDEX event_id ON event(id) WHERE id IS NOT NULL;
 CREATE UNIQUE INDEX event_unique_key ON event(unique_key) WHERE unique_key IS NOT NULL;
-CREATE INDEX event_task ON event(task, seq) WHERE task IS NOT NULL;
-CREATE INDEX event_call ON event(call, seq) WHERE call IS NOT NULL;
+CREATE INDEX event_task ON event(task) WHERE task IS NOT NULL;
+CREATE INDEX event_call ON event(call) WHERE call IS NOT NULL;
 CREATE INDEX event_attempt ON event(attempt)
   WHERE kind IN ('attempt.started', 'attempt.observed');
 CREATE INDEX event_opening ON event(kind, name) WHERE ",
     opening!(),
     ";
 CREATE INDEX event_calls ON event(seq, call) WHERE kind IN ('call.requested', 'call.imported');
-CREATE INDEX event_module ON event(module, seq) WHERE module IS NOT NULL;
+CREATE INDEX event_module ON event(module) WHERE module IS NOT NULL;
 CREATE INDEX event_response ON event(response) WHERE response IS NOT NULL;
 CREATE INDEX event_request ON event(request) WHERE request IS NOT NULL;
 

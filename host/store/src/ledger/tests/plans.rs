@@ -66,7 +66,7 @@ const PLANS: [(&str, &[&str]); 22] = [
     ),
     (
         query::BY_MODULE,
-        &["SEARCH event USING INDEX event_module (module=? AND seq>?)"],
+        &["SEARCH event USING INDEX event_module (module=? AND rowid>?)"],
     ),
     (
         query::OBSERVING,
