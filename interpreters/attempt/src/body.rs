@@ -4,7 +4,9 @@
 //! rules were written for. A member of an unexpected type counts as absent; only
 //! text that is no JSON object makes a body malformed.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::vec::Vec;
 
 use crate::dialect;
 use crate::errors::ErrorBody;

@@ -1,6 +1,6 @@
 //! The provider's own words about a failure, and the classes of failures.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
 
 use crate::body::{start, text};
 use crate::json::{Kind, Malformed, Reader};

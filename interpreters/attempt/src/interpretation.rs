@@ -1,6 +1,7 @@
 //! `attempt-interpretation-v1` and `attempt-interpretation-v2`.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use crate::body::{self, Body, Spoken};
 use crate::completion::{self, Conclusion};

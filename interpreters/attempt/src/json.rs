@@ -9,7 +9,8 @@
 //! repeated names, does not bound the nesting of values it skips, and does not
 //! say where a value stands.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::string::String;
 
 /// Values inside of each other. Honest bodies stay far below; the bound keeps
 /// the stack small.

@@ -5,7 +5,10 @@
 //! beside it translate between these types and the contracts. Every function is
 //! pure and total: any bytes give a reading, and no bytes stop the program.
 
+#![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
 
 pub mod adapter;
 pub mod interpretation;

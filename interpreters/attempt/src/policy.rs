@@ -1,5 +1,9 @@
 //! `attempt-policy-v1` and `attempt-policy-v2`: what to do about readings.
 
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::String;
+
 /// A version of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {

@@ -1,6 +1,7 @@
 //! A reading, in the words of the contract.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 /// What an interpreter concludes from one observation. Text is borrowed from the
 /// body wherever the body has it unescaped.

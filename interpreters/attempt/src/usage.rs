@@ -1,5 +1,8 @@
 //! Token counts in one normal form.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::body::members;
 use crate::json::{Kind, Malformed, Reader};
 use crate::reading::Usage;

@@ -8,6 +8,15 @@ use crate::hashes;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// The memory that a module starts with: four pages, of which the first is the
+/// stack. A host that keeps memory mapped between runs clears all that an earlier
+/// run has used of these pages, and maps the ones behind them again each time:
+/// more would slow small bodies down, and fewer those of 64 KB.
+const MEMORY: [&str; 2] = [
+    "-Clink-arg=-zstack-size=65536",
+    "-Clink-arg=--initial-memory=262144",
+];
+
 /// Builds these packages and returns their core modules, in order.
 pub(crate) fn modules(workspace: &Path, packages: &[&str]) -> Result<Vec<Vec<u8>>, String> {
     let workspace = absolute(workspace)?;
@@ -26,7 +35,10 @@ pub(crate) fn modules(workspace: &Path, packages: &[&str]) -> Result<Vec<Vec<u8>
     }
     // Everything that could reach the bytes from outside is fixed or removed.
     cargo
-        .env("RUSTFLAGS", remapping(&workspace)?)
+        .env(
+            "RUSTFLAGS",
+            format!("{} {}", remapping(&workspace)?, MEMORY.join(" ")),
+        )
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_RUSTFLAGS")
         .env_remove("RUSTC_WRAPPER")

@@ -9,6 +9,8 @@ macro_rules! interpreter {
             world: "interpreter",
         });
 
+        extern crate alloc;
+        use alloc::vec::Vec;
         use exports::reread::interpreter::reader as wit;
         use $crate::attempt;
         use $crate::attempt::reading;
@@ -57,8 +59,8 @@ macro_rules! interpreter {
         }
 
         fn translated(reading: attempt::Reading<'_>) -> wit::Reading {
-            let owned = |text: std::borrow::Cow<'_, str>| text.into_owned();
-            let bytes = |text: std::borrow::Cow<'_, str>| text.into_owned().into_bytes();
+            let owned = |text: alloc::borrow::Cow<'_, str>| text.into_owned();
+            let bytes = |text: alloc::borrow::Cow<'_, str>| text.into_owned().into_bytes();
             wit::Reading {
                 generation_state: state(reading.generation_state),
                 provider_reason: reading.provider_reason.map(owned),

@@ -9,6 +9,8 @@ macro_rules! policy {
             world: "policy",
         });
 
+        extern crate alloc;
+        use alloc::vec::Vec;
         use exports::reread::policy::decider as wit;
         use $crate::attempt::policy;
 

@@ -1,6 +1,7 @@
 //! `openai.chat`: `choices[].message` and `choices[].finish_reason`.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use crate::body::{
     Body, Output, Pointer, Reason, Spoken, arguments, entries, members, placed_text, reason, text,

@@ -1,6 +1,6 @@
 //! `anthropic.messages`: `content[]` and `stop_reason`.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
 
 use crate::body::{Body, Output, Pointer, Spoken, entries, members, placed_text, reason, text};
 use crate::errors;

@@ -1,6 +1,7 @@
 //! `openai.responses`: `output[]`, `status` and `incomplete_details.reason`.
 
-use std::borrow::Cow;
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use crate::body::{
     Body, Pointer, Reason, Spoken, arguments, entries, members, placed_text, reason, text,
