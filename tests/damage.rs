@@ -308,7 +308,8 @@ fn a_guard_that_is_gone_or_was_changed_is_named() {
             );
             connection
                 .execute_batch(&format!(
-                    "CREATE TRIGGER IF NOT EXISTS {guard} BEFORE DELETE ON event BEGIN SELECT 1; END"
+                    "CREATE TRIGGER IF NOT EXISTS {guard} BEFORE DELETE ON event \
+                     BEGIN SELECT 1; END"
                 ))
                 .unwrap();
         }
@@ -346,7 +347,8 @@ fn guards_keep_events_from_being_changed_by_accident() {
             "events are appended in order",
         ),
         (
-            "INSERT OR REPLACE INTO event(seq, leaf, id) SELECT 14, leaf, id FROM event WHERE seq = 7",
+            "INSERT OR REPLACE INTO event(seq, leaf, id) \
+             SELECT 14, leaf, id FROM event WHERE seq = 7",
             "events are never replaced",
         ),
     ] {

@@ -17,7 +17,10 @@ mod fixtures {
     pub(crate) mod types;
 }
 mod artifacts;
+mod caches;
 mod checkpoints;
+mod concurrency;
+mod corpus;
 mod damage;
 mod disks;
 mod homes;
@@ -29,4 +32,5 @@ mod modules;
 mod outside;
 mod readme;
 mod rereading;
+mod secrets;
 mod support;
