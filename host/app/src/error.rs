@@ -338,9 +338,9 @@ impl AppError {
             Self::Forbidden(_) => "forbidden",
             Self::Home(_) => "home",
             Self::Ledger(LedgerError::Busy { .. }) => "busy",
+            Self::Event(_) | Self::Ledger(LedgerError::Event(_)) => "event",
             Self::Ledger(_) => "ledger",
             Self::Artifact(_) => "artifact",
-            Self::Event(_) => "event",
             Self::File { .. } => "file",
             Self::Random(_) => "random",
             Self::Engine(_) => "engine",
@@ -353,6 +353,8 @@ const fn of_ledger(error: &LedgerError) -> Class {
     match error {
         LedgerError::Busy { .. } => Class::Busy,
         LedgerError::Newer { .. } | LedgerError::Erased { .. } => Class::Refused,
+        // What people chose does not fit into an event; the rest is bounded before.
+        LedgerError::Event(EventError::TooLarge { .. } | EventError::Bound { .. }) => Class::Usage,
         LedgerError::NotALedger { .. }
         | LedgerError::Leaf { .. }
         | LedgerError::Entry { .. }

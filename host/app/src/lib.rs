@@ -15,6 +15,7 @@ pub mod init;
 pub mod interpret;
 pub mod log;
 pub mod module;
+mod names;
 pub mod output;
 pub mod progress;
 mod projecting;

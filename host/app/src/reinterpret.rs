@@ -12,7 +12,9 @@ pub use all::{BulkItem, Filters, MatrixCell, ReinterpretSummary};
 pub use attempt::AttemptReinterpreted;
 pub use call::CallReinterpretation;
 
+use crate::error::AppError;
 use crate::module::RuleNames;
+use crate::names;
 
 /// How to reinterpret.
 #[derive(Debug, Clone, Default)]
@@ -23,4 +25,14 @@ pub struct ReinterpretOptions<'a> {
     pub dry_run: bool,
     /// Why an older pair may be adopted again; none forbids it.
     pub allow_older: Option<String>,
+}
+
+impl ReinterpretOptions<'_> {
+    /// Returns why an older pair may be adopted again, as it may stand in an event.
+    fn reason(&self) -> Result<Option<&str>, AppError> {
+        if let Some(reason) = &self.allow_older {
+            names::check("--allow-older", reason)?;
+        }
+        Ok(self.allow_older.as_deref())
+    }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::context::Session;
 use crate::error::AppError;
 use crate::files;
+use crate::names;
 use crate::projecting;
 
 /// The most bytes of one criteria file: an event has no more room.
@@ -59,8 +60,13 @@ pub struct TaskListed {
 impl Session {
     /// Declares a task; its criteria are hashed as they are given.
     pub fn create_task(&mut self, declaration: TaskDeclaration) -> Result<TaskDeclared, AppError> {
+        names::check("title", &declaration.title)?;
+        if let Some(run) = &declaration.run {
+            names::check("run", run)?;
+        }
         let mut outputs: Vec<TaskOutput> = Vec::new();
         for (name, path) in declaration.outputs {
+            names::check("output", &name)?;
             if outputs.iter().any(|output| output.name == name) {
                 return Err(AppError::Usage(format!("output {name} is given twice")));
             }
@@ -71,6 +77,7 @@ impl Session {
         }
         let mut grants: BTreeMap<Actor, Vec<String>> = BTreeMap::new();
         for (actor, capability) in declaration.grants {
+            names::check("capability", &capability)?;
             grants.entry(actor).or_default().push(capability);
         }
         let stamp = self.stamp();

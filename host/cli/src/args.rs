@@ -22,7 +22,7 @@ What is not promised: reread limits";
 #[command(name = "reread", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Cli {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Options of every command")]
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,

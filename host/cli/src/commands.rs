@@ -78,16 +78,27 @@ fn in_session(
     match command {
         Command::Task(command) => view::task_command(command, session, printer),
         Command::Import(command) => bulk::import(command, session, printer),
-        Command::Interpret(args) => bulk::interpret(args, session, printer),
+        Command::Interpret(args) => {
+            if !args.strict {
+                printer.stop_when_closed();
+            }
+            bulk::interpret(args, session, printer)
+        }
         Command::Reinterpret(command) => bulk::reinterpret(command, session, printer),
         Command::State { of } => view::state(of.as_ref(), session, printer),
         Command::Show { id } => view::show(&session.show(id)?, printer),
-        Command::Log(args) => read::log(args, session, printer),
+        Command::Log(args) => {
+            printer.stop_when_closed();
+            read::log(args, session, printer)
+        }
         Command::Output(args) => read::output(args, session, printer),
         Command::Artifact(command) => read::artifact(command, session, printer),
         Command::Module(command) => module::run(command, session, printer),
         Command::WhoRead { sha } => read::who_read(sha, session, printer),
-        Command::ReadsOf { module } => read::reads_of(module, session, printer),
+        Command::ReadsOf { module } => {
+            printer.stop_when_closed();
+            read::reads_of(module, session, printer)
+        }
         Command::Verify(args) => check::verify(args, session, printer),
         Command::Checkpoint { key } => check::checkpoint(*key, session, printer),
         Command::Rebuild => check::rebuild(session, printer),

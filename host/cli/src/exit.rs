@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use app::{AppError, Class};
 
-use crate::printer::Printer;
+use crate::printer::{Printer, visible};
 
 /// Done.
 pub(crate) const DONE: u8 = 0;
@@ -68,7 +68,9 @@ pub(crate) fn of_error(error: &anyhow::Error, printer: &Printer) -> ExitCode {
         tell_json(name, &message, hint, code);
     } else {
         let mut stderr = std::io::stderr().lock();
-        writeln!(stderr, "error: {message}").ok();
+        // Some messages have several lines; none may move the cursor.
+        let lines: Vec<_> = message.split('\n').map(visible).collect();
+        writeln!(stderr, "error: {}", lines.join("\n")).ok();
         if let Some(hint) = hint {
             writeln!(stderr, "\nhint: {hint}").ok();
         }

@@ -102,6 +102,7 @@ impl Session {
         progress: &mut dyn Progress,
         mut report: impl FnMut(BulkItem) -> Result<(), AppError>,
     ) -> Result<ReinterpretSummary, AppError> {
+        let allow_older = options.reason()?;
         let rules = self.load_rules(options.names)?;
         if !options.dry_run {
             rules.interpreter.keep_config(&self.artifacts)?;
@@ -113,7 +114,7 @@ impl Session {
             rules: &rules,
             evidence: &evidence,
             stamp: Stamp::new(&self.context, self.ledger_id),
-            allow_older: options.allow_older.as_deref(),
+            allow_older,
         };
         let mut tally = Tally::new(options.dry_run);
         let mut seq = 0;

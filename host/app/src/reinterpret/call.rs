@@ -137,13 +137,14 @@ impl Session {
         call: CallId,
         options: &ReinterpretOptions<'_>,
     ) -> Result<CallReinterpretation, AppError> {
+        let allow_older = options.reason()?;
         let rules = self.load_rules(options.names)?;
         let evidence = Evidence::new(self.artifacts.clone(), self.ledger.reader())?;
         let planner = Planner {
             rules: &rules,
             evidence: &evidence,
             stamp: Stamp::new(&self.context, self.ledger_id),
-            allow_older: options.allow_older.as_deref(),
+            allow_older,
         };
         let scope = ScopeKey::Call(call);
         for round in 1.. {

@@ -268,7 +268,7 @@ pub(super) fn show(record: &Record, printer: &mut Printer) -> anyhow::Result<u8>
         Record::Event(_) | Record::Attempt(_) | Record::Artifact(_) => {
             // What a record holds is best read as it is written down.
             let pretty = serde_json::to_string_pretty(record)?;
-            printer.line(pretty)?;
+            pretty.lines().try_for_each(|line| printer.line(line))?;
             Ok(exit::DONE)
         }
     }
