@@ -201,7 +201,7 @@ fn manual_pages(dir: &Path, printer: &mut Printer) -> anyhow::Result<u8> {
         source,
     })?;
     if printer.is_json() {
-        printer.document(&serde_json::json!({ "manual_pages": dir }))?;
+        printer.document(&serde_json::json!({ "manual_pages": dir.display().to_string() }))?;
     }
     Ok(exit::DONE)
 }
