@@ -32,6 +32,7 @@ mod looking;
 mod matrix;
 mod modules;
 mod outside;
+mod places;
 mod readme;
 mod rereading;
 mod secrets;
