@@ -239,7 +239,10 @@ fn plan(artifacts: &Artifacts, events: &[Placed]) -> Vec<Event> {
     let facts = attempt::policy::Facts {
         generation_state: reading.generation_state.as_str(),
         error_class: reading.error.as_ref().map(|error| error.class.as_str()),
-        has_output_text: reading.has_output_text(),
+        has_output_text: reading
+            .output_text
+            .as_ref()
+            .is_some_and(|text| !text.is_empty()),
     };
     let decision = attempt::policy::decide_attempt(attempt::Policy::V2, &facts);
     let occasion = attempt::policy::Occasion::Reinterpretation;

@@ -75,7 +75,7 @@ pub struct ReadingFacts {
     pub provider_reason: Option<String>,
     /// The class of the failure.
     pub error_class: Option<String>,
-    /// Text that is not only blank.
+    /// Text of at least one byte; whether blank text counts is the interpreter's say.
     pub has_output_text: bool,
     /// The model declined in words.
     pub has_refusal: bool,
@@ -126,15 +126,17 @@ pub struct CallDecision {
 
 impl ReadingFacts {
     /// Takes the facts from a reading as it is recorded, so that a decision never
-    /// rests on more than the ledger can show. `has_output_text` is the one
-    /// thing the recorded form cannot say.
-    pub fn of(reading: &RecordedReading, has_output_text: bool, transport: Transport<'_>) -> Self {
+    /// rests on more than the ledger can show.
+    pub fn of(reading: &RecordedReading, transport: Transport<'_>) -> Self {
         Self {
             vocabulary: reading.vocabulary,
             generation_state: reading.generation_state,
             provider_reason: reading.provider_reason.clone(),
             error_class: reading.error_class.clone(),
-            has_output_text,
+            has_output_text: reading
+                .output_text
+                .as_ref()
+                .is_some_and(|text| text.length > 0),
             has_refusal: reading.refusal.is_some(),
             tool_calls: u32::try_from(reading.tool_calls).unwrap_or(u32::MAX),
             structured_output: reading.structured_output,

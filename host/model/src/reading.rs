@@ -257,13 +257,6 @@ impl Reading {
         Ok(Digest::of(&canonical::to_bytes(self)?))
     }
 
-    /// Returns whether there is text that is not only blank.
-    pub fn has_output_text(&self) -> bool {
-        self.output_text
-            .as_deref()
-            .is_some_and(|text| !text.trim().is_empty())
-    }
-
     /// Returns the form that stands in an event: no text of a model or a
     /// provider, except words of at most 256 bytes.
     pub fn recorded(&self) -> RecordedReading {

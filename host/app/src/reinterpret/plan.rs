@@ -356,10 +356,6 @@ fn attempt_facts(
         index: body.index,
         max_attempts,
         elapsed_ms,
-        reading: ReadingFacts::of(
-            &fresh.reading.recorded(),
-            fresh.reading.has_output_text(),
-            transport,
-        ),
+        reading: ReadingFacts::of(&fresh.reading.recorded(), transport),
     }
 }
