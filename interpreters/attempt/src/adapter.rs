@@ -96,7 +96,7 @@ fn http_error<'a>(interpreter: Interpreter, status: u16, message: &str) -> Readi
 
 /// There is no provider, so there is no word that version 2 could trust.
 fn fake_success(interpreter: Interpreter, text: &str) -> Reading<'_> {
-    let has_text = !text.trim().is_empty();
+    let has_text = !text.is_empty();
     let state = match interpreter {
         Interpreter::V1 => completion::legacy(has_text).0,
         Interpreter::V2 => GenerationState::Unknown,

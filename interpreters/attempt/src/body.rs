@@ -106,11 +106,17 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Returns whether there is text that is not only blank.
+    /// Returns whether there is text. Blank text is text: the historical rules asked
+    /// only whether it was there.
     pub(crate) fn has_text(&self) -> bool {
+        self.text.as_deref().is_some_and(|text| !text.is_empty())
+    }
+
+    /// Returns whether there is no text but blanks.
+    pub(crate) fn is_blank(&self) -> bool {
         self.text
             .as_deref()
-            .is_some_and(|text| !text.trim().is_empty())
+            .is_none_or(|text| text.trim().is_empty())
     }
 }
 

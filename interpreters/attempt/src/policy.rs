@@ -20,7 +20,7 @@ pub struct Facts<'a> {
     pub generation_state: &'a str,
     /// Set when the attempt failed.
     pub error_class: Option<&'a str>,
-    /// Whether there is text that is not only blank.
+    /// Whether there is text of at least one byte.
     pub has_output_text: bool,
 }
 

@@ -238,9 +238,16 @@ fn for_version_1_text_means_complete_whatever_the_reason() {
             assert_eq!(conclusion(reading), expected, "{dialect} {reason}");
             assert_eq!(reading.provider_reason.as_deref(), Some(reason));
         });
-        for blank in ["", "  \\n\\t"] {
-            check(dialect, blank, &quoted, Interpreter::V1, |reading| {
-                let expected = ("empty", Some("empty_output"), "generation_state", "no_text");
+        let none = ("empty", Some("empty_output"), "generation_state", "no_text");
+        let some = ("complete", None, "generation_state", "text_means_complete");
+        // Only the messages dialect took blank text for none.
+        let blank = if dialect.starts_with("anthropic") {
+            none
+        } else {
+            some
+        };
+        for (text, expected) in [("", none), ("  \\n\\t", blank)] {
+            check(dialect, text, &quoted, Interpreter::V1, |reading| {
                 assert_eq!(conclusion(reading), expected, "{dialect} {reason}");
             });
         }

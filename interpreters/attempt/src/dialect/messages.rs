@@ -58,7 +58,7 @@ fn content<'a>(reader: &mut Reader<'a>, lossy: &mut bool) -> Result<Spoken<'a>, 
         Ok(())
     })?;
     // The historical rule of this dialect: blank text is none.
-    if !spoken.output.has_text() {
+    if spoken.output.is_blank() {
         spoken.output = Output::default();
     }
     Ok(spoken)
