@@ -5,8 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
-use std::time::SystemTime;
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
 use model::event::home::HomePreregistered;
 use model::event::{Event, Scope};
@@ -16,39 +15,35 @@ use store::{Artifacts, Ledger, LedgerError};
 
 /// Returns the example that `cargo test` builds beside the tests. An old one would
 /// test what is no more, so it is refused.
-pub(crate) fn probe() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let probe = test
-        .parent()
-        .unwrap()
-        .with_file_name("examples")
-        .join("store_probe");
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources = ["src", "examples", "../model/src"].map(|folder| newest(&package.join(folder)));
-    let built = probe
-        .metadata()
-        .and_then(|metadata| metadata.modified())
-        .ok();
-    let is_new = built.is_some_and(|built| sources.iter().all(|source| *source <= built));
-    assert!(
-        is_new,
-        "{} is missing or old: run `cargo test -p store`",
-        probe.display()
-    );
-    probe
+pub(crate) fn probe() -> &'static Path {
+    static PROBE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let test = std::env::current_exe().unwrap();
+        let probe = test
+            .parent()
+            .unwrap()
+            .with_file_name("examples")
+            .join("store_probe");
+        assert!(
+            is_new(&probe),
+            "{} is missing or old: `cargo test -p store` without the name of a test builds it",
+            probe.display()
+        );
+        probe
+    });
+    &PROBE
 }
 
-/// Returns when the newest file below a folder was changed.
-fn newest(folder: &Path) -> SystemTime {
-    let times = folder.read_dir().unwrap().map(|entry| {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            newest(&path)
-        } else {
-            path.metadata().unwrap().modified().unwrap()
-        }
-    });
-    times.max().unwrap_or(SystemTime::UNIX_EPOCH)
+/// Returns whether a program is as new as what it was made of, which cargo lists.
+fn is_new(program: &Path) -> bool {
+    let changed = |path: &Path| {
+        path.metadata()
+            .and_then(|metadata| metadata.modified())
+            .ok()
+    };
+    let sources = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let built = changed(program);
+    let mut sources = sources.split_whitespace().skip(1);
+    built.is_some() && sources.all(|source| changed(Path::new(source)) <= built)
 }
 
 pub(crate) fn body(number: usize) -> Vec<u8> {

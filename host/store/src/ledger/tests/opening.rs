@@ -222,6 +222,11 @@ fn a_write_lock_of_another_connection_is_waited_for_and_then_named() {
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .unwrap();
     let mut waiting = Ledger::open_waiting(&path, SHORT).unwrap();
+    let wait: i64 = waiting
+        .connection
+        .pragma_query_value(None, "busy_timeout", |row| row.get(0))
+        .unwrap();
+    assert_eq!(wait, 20);
     busy(&waiting.writer().unwrap_err(), &path);
     assert_eq!(waiting.reader().last_seq().unwrap(), 1);
     drop(lock);
