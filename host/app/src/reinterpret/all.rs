@@ -103,6 +103,9 @@ impl Session {
         mut report: impl FnMut(BulkItem) -> Result<(), AppError>,
     ) -> Result<ReinterpretSummary, AppError> {
         let allow_older = options.reason()?;
+        if let Some(task) = filters.task {
+            self.require_task(task)?;
+        }
         let rules = self.load_rules(options.names)?;
         if !options.dry_run {
             rules.interpreter.keep_config(&self.artifacts)?;
