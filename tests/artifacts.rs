@@ -128,3 +128,35 @@ fn an_artifact_that_no_event_names_is_counted_and_is_no_damage() {
         .unwrap();
     assert_eq!(orphans["health"], "note");
 }
+
+#[test]
+fn a_body_whose_file_was_changed_refuses_the_import_of_the_same_bytes() {
+    let read = Read::new();
+    fs::write(read.home.artifact(&read.response), b"other bytes").unwrap();
+    let mut line = crate::support::chat("first", "The first answer.", "stop");
+    line["id"] = "another line, the same body".into();
+    let file = read.home.write_exchanges("again.jsonl", &[line]);
+    let import = ["import", "exchange", file.to_str().unwrap()];
+    let found = model::Digest::of(b"other bytes");
+    let message = format!(
+        "artifact {} holds bytes that hash to {found}",
+        read.response
+    );
+    assert_eq!(
+        read.home.refuses(&import, 4),
+        ("artifact".to_owned(), message)
+    );
+}
+
+#[test]
+fn bytes_that_come_in_again_are_the_bytes_that_were_lost() {
+    let read = Read::new();
+    fs::remove_file(read.home.artifact(&read.response)).unwrap();
+    let interpret = ["interpret", &read.attempt];
+    assert_eq!(read.home.run(&interpret).code, 4);
+    let mut line = crate::support::chat("first", "The first answer.", "stop");
+    line["id"] = "another line, the same body".into();
+    assert_eq!(read.home.import(&[line])[0]["outcome"], "imported");
+    read.home.must(&interpret);
+    assert_eq!(found(&read.home), owned(&[]));
+}

@@ -24,6 +24,7 @@ mod concurrency;
 mod corpus;
 mod damage;
 mod disks;
+mod filters;
 mod homes;
 mod house;
 mod importing;
