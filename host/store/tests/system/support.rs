@@ -238,7 +238,7 @@ impl Tmpfs {
         if !mounted {
             skipped(test, "no file system can be mounted here (it takes root)");
         }
-        mounted.then_some(Self { folder })
+        mounted.then(|| Self { folder })
     }
 
     pub(crate) fn path(&self) -> &Path {
