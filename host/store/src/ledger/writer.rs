@@ -73,11 +73,18 @@ impl<'l> Writer<'l> {
             .transaction
             .prepare_cached(query::INSERT)
             .and_then(|mut statement| statement.execute(params_from_iter(values)));
-        if let Err(source) = inserted {
-            return Err(self.explain(event, source));
+        match inserted {
+            Ok(1) => {
+                self.edge.push(leaf);
+                Ok(seq)
+            }
+            // Someone's own trigger can swallow a row without an error.
+            Ok(rows) => Err(LedgerError::NotALedger {
+                path: self.origin.path.clone(),
+                detail: format!("an append changed {rows} rows, expected 1"),
+            }),
+            Err(source) => Err(self.explain(event, source)),
         }
-        self.edge.push(leaf);
-        Ok(seq)
     }
 
     /// Caches a projection that holds up to the given place.

@@ -349,3 +349,21 @@ fn projections_that_were_cleared_cover_nothing() {
     writer.commit().unwrap();
     assert_eq!(fixture.ledger.reader().projection_counts().unwrap(), None);
 }
+
+#[test]
+fn an_append_that_a_foreign_trigger_swallows_is_not_taken_for_one() {
+    let mut fixture = ledger_of(&[note(1)]);
+    fixture
+        .ledger
+        .connection
+        .execute_batch(
+            "CREATE TRIGGER foreign_one BEFORE INSERT ON event BEGIN SELECT RAISE(IGNORE); END",
+        )
+        .unwrap();
+    let mut writer = fixture.ledger.writer().unwrap();
+    let error = writer.append(&note(2)).unwrap_err();
+    let LedgerError::NotALedger { detail, .. } = error else {
+        panic!("{error}")
+    };
+    assert_eq!(detail, "an append changed 0 rows, expected 1");
+}
