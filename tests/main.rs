@@ -23,6 +23,7 @@ mod commands;
 mod concurrency;
 mod corpus;
 mod damage;
+mod demo;
 mod disks;
 mod filters;
 mod homes;

@@ -27,7 +27,8 @@ impl<'p> Claims<'p> {
         if self.printer.is_json() {
             return Ok(());
         }
-        self.printer.line(format!("\n{title}"))
+        self.printer.line("")?;
+        self.printer.line(title)
     }
 
     /// Prints one claim with what it rests on.
@@ -63,10 +64,9 @@ impl<'p> Claims<'p> {
             self.printer.document(&summary)?;
             return Ok(holds);
         }
-        self.printer.line(format!(
-            "\n{} claims hold, {} do not",
-            self.held, self.failed
-        ))?;
+        self.printer.line("")?;
+        self.printer
+            .line(format!("{} claims hold, {} do not", self.held, self.failed))?;
         if let Some(kept) = kept {
             self.printer
                 .line(format!("the homes stay in {}", kept.display()))?;
