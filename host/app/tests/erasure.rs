@@ -1,46 +1,26 @@
 //! An event whose bytes were erased on purpose is no damage, whatever it was.
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use app::progress::Silent;
 use app::reinterpret::{Filters, ReinterpretOptions};
 use app::verify::{Finding, VerifyOptions};
-use app::{Context, Home, Session};
-use model::event::home::{ErasureTarget, HomeErased, Program};
+use app::{Home, Session};
+use model::EventId;
+use model::event::home::{ErasureTarget, HomeErased};
 use model::event::{Event, Scope};
-use model::time::Clock;
-use model::{EventId, Timestamp};
+use model::time::Clock as _;
 use store::Ledger;
-
-#[derive(Debug)]
-struct Fixed;
-
-impl Clock for Fixed {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(1_790_000_000_000)
-    }
-}
-
-fn context(home: &Path) -> Context {
-    Context {
-        home: Home::at(home),
-        actor: "operator".parse().unwrap(),
-        clock: Box::new(Fixed),
-        program: PathBuf::from("none"),
-    }
-}
+use support::{Fixed, context, init};
 
 /// A home with one imported and reinterpreted call.
 fn home(folder: &Path) -> PathBuf {
     let home = folder.join("home");
-    let program = Program {
-        version: "0.0.0".to_owned(),
-        commit: None,
-        dirty: None,
-    };
-    app::init::init(&context(&home), program).unwrap();
+    init(&home);
     let source = folder.join("exchanges.jsonl");
     let line = r#"{"id":"a","dialect":"openai.chat","request":{"method":"POST","path":"/"},"response":{"status":200,"headers":{},"body_utf8":"{}"}}"#;
     fs::write(&source, line).unwrap();
