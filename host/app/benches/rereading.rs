@@ -200,7 +200,14 @@ fn native_loop(home: &Path, calls: u32) {
             }
             let state = CallState::of(&events, Surroundings::default()).unwrap();
             let head = events.last().unwrap().seq;
-            let text = serde_json::to_string(&state).unwrap();
+            // As large as what the application caches of a call.
+            let text = serde_json::json!({
+                "next_operation": state.next_operation,
+                "stage": state.stage,
+                "status": state.call_status,
+                "status_basis": state.status_basis,
+            })
+            .to_string();
             writer
                 .cache_projection(ScopeKey::Call(call), head, &text)
                 .unwrap();
