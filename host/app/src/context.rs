@@ -1,5 +1,6 @@
 //! What every use case stands on: an open home, and what the world gives it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use model::event::home::FORMAT;
@@ -11,8 +12,10 @@ use model::{AttemptId, CallId, EventId, TaskId};
 use runtime::Sandbox;
 use store::{Artifacts, Home, Ledger};
 
+use crate::appending::Appender;
 use crate::config::{Config, ConfigDefaults};
 use crate::error::{AppError, Class};
+use crate::fault::Faults;
 use crate::module::{Catalog, Compiler};
 
 /// What the world gives a use case. The command line makes one.
@@ -25,6 +28,10 @@ pub struct Context {
     pub clock: Box<dyn Clock + Send + Sync>,
     /// This program, which compiles unknown modules as a child of itself.
     pub program: PathBuf,
+    /// Finds a variable of the environment, such as one that holds a provider's key.
+    pub variable: fn(&str) -> Option<OsString>,
+    /// What happens at fault points.
+    pub faults: Box<dyn Faults + Send + Sync>,
 }
 
 impl std::fmt::Debug for Context {
@@ -200,6 +207,15 @@ impl Session {
 
     pub(crate) fn stamp(&self) -> Stamp<'_> {
         Stamp::new(&self.context, self.ledger_id)
+    }
+
+    /// Returns what decided events are appended with.
+    pub(crate) fn appender(&mut self) -> Appender<'_> {
+        Appender {
+            stamp: Stamp::new(&self.context, self.ledger_id),
+            faults: self.context.faults.as_ref(),
+            ledger: &mut self.ledger,
+        }
     }
 
     /// Returns the sandbox, made when it is first needed.

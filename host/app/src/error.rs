@@ -6,8 +6,11 @@ use model::digest::DigestError;
 use model::event::EventError;
 use model::name::{Label, Mod};
 use model::projection::call::Unavailable;
-use model::{AttemptId, Digest, EventId};
+use model::{AttemptId, CallId, Digest, EventId};
 use store::{ArtifactError, HomeError, LedgerError};
+
+use crate::fault::Point;
+use crate::record::Refusal;
 
 /// The classes that the command line turns into exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +151,30 @@ pub enum AppError {
         /// The line.
         line: u64,
     },
+    /// A call could not be prepared; nothing was sent.
+    #[error("call {call} could not be prepared ({stage}): {detail}")]
+    Preparation {
+        /// The call.
+        call: CallId,
+        /// `config`, `key` or `request_file`.
+        stage: &'static str,
+        /// What is wrong.
+        detail: String,
+    },
+    /// A rule forbids to make or to continue a call.
+    #[error(transparent)]
+    Call(#[from] Box<Refusal>),
+    /// A call could not be led to its end; what is recorded of it stands.
+    #[error("call {call}: {source}")]
+    Stopped {
+        /// The call.
+        call: CallId,
+        /// Why.
+        source: Box<AppError>,
+    },
+    /// A failure that a test asked for.
+    #[error("a failure was asked for at {0}")]
+    Injected(Point),
     /// Recorded history contradicts itself.
     #[error("{0}")]
     Damage(String),
@@ -271,9 +298,12 @@ impl AppError {
     /// Returns the class, which decides the exit code.
     pub fn class(&self) -> Class {
         match self {
-            Self::Unknown { .. } | Self::Usage(_) | Self::Malformed(_) | Self::Digest(_) => {
-                Class::Usage
-            }
+            Self::Unknown { .. }
+            | Self::Usage(_)
+            | Self::Malformed(_)
+            | Self::Preparation { .. }
+            | Self::Digest(_) => Class::Usage,
+            Self::Stopped { source, .. } => source.class(),
             Self::Observation(_)
             | Self::Unobserved(_)
             | Self::NoAttempts
@@ -282,6 +312,7 @@ impl AppError {
             | Self::Vocabulary { .. }
             | Self::StepBack { .. }
             | Self::Format { .. }
+            | Self::Call(_)
             | Self::Forbidden(_)
             | Self::Artifact(ArtifactError::Missing(_) | ArtifactError::Corrupt { .. }) => {
                 Class::Refused
@@ -302,6 +333,7 @@ impl AppError {
             | Self::SourceChanged { .. }
             | Self::Random(_)
             | Self::Engine(_)
+            | Self::Injected(_)
             | Self::Print(_) => Class::Unexpected,
             // A file that the caller named and that is not there is a wrong name.
             Self::File { source, .. } => {
@@ -317,7 +349,7 @@ impl AppError {
     }
 
     /// Returns a short stable name of the failure, for machines.
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Unknown { .. } => "unknown_name",
             Self::Usage(_) | Self::Digest(_) => "usage",
@@ -334,6 +366,10 @@ impl AppError {
             Self::Format { .. } => "format",
             Self::Malformed(_) => "malformed_exchange",
             Self::SourceChanged { .. } => "source_changed",
+            Self::Preparation { .. } => "preparation_failed",
+            Self::Call(refusal) => refusal.code(),
+            Self::Stopped { source, .. } => source.code(),
+            Self::Injected(_) => "injected_failure",
             Self::Damage(_) => "damage",
             Self::Forbidden(_) => "forbidden",
             Self::Home(_) => "home",

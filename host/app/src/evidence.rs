@@ -170,6 +170,14 @@ impl<'a> Observed<'a> {
         }
     }
 
+    /// Returns the value of the `retry-after` header.
+    pub(crate) fn retry_after(&self) -> Option<&'a str> {
+        let mut headers = self.body.headers.iter();
+        headers
+            .find(|(name, _)| name == "retry-after")
+            .map(|(_, value)| value.as_str())
+    }
+
     /// Returns the module's input.
     pub(crate) fn input<'b>(&'b self, bytes: &'b ObservedBytes) -> Observation<'b> {
         Observation {
@@ -183,4 +191,13 @@ impl<'a> Observed<'a> {
             request_body: bytes.request.as_ref().map(VerifiedBytes::as_slice),
         }
     }
+}
+
+/// Names the recorded answer that can no longer be confirmed.
+pub(crate) fn naming(error: AppError, recorded: EventId) -> AppError {
+    if let AppError::Observation(mut unavailable) = error {
+        unavailable.recorded = Some(recorded);
+        return AppError::Observation(unavailable);
+    }
+    error
 }

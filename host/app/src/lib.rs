@@ -1,14 +1,16 @@
 //! The use cases: the only place where effects meet rules.
 //!
 //! Observe, record, derive, decide, record. Nothing derived is ever stored as
-//! truth, nothing recorded is ever edited, and nothing here can reach a provider.
+//! truth, nothing recorded is ever edited, and only [`record`] can reach a provider.
 
+mod appending;
 pub mod checkpoint;
 pub mod config;
 pub mod context;
 pub mod doctor;
 pub mod error;
 pub mod evidence;
+pub mod fault;
 mod files;
 pub mod import;
 pub mod init;
@@ -19,7 +21,9 @@ mod names;
 pub mod output;
 pub mod progress;
 mod projecting;
+mod readings;
 pub mod rebuild;
+pub mod record;
 pub mod reinterpret;
 pub mod show;
 pub mod state;

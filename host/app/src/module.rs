@@ -24,7 +24,7 @@ pub use compile::compile_child;
 pub(crate) use compile::{Compiler, create_cache_key};
 pub use released::{DEFAULT_INTERPRETER, DEFAULT_POLICY, RELEASED, ReleasedModule};
 pub use rules::RuleNames;
-pub(crate) use rules::{LoadedInterpreter, Rules};
+pub(crate) use rules::{LoadedInterpreter, LoadedPolicy, Rules};
 
 use crate::context::Session;
 use crate::error::{AppError, ModuleFailure};

@@ -5,9 +5,12 @@
 //! of a body leave this crate as they were given, and of everything else only
 //! what cannot carry a credential leaves it.
 
+pub mod client;
 pub mod endpoint;
 pub mod exchange;
 pub mod headers;
 pub mod media_type;
+pub mod provider;
+pub mod target;
 
 pub use exchange::{Exchange, LineError, parse_line};

@@ -1,11 +1,15 @@
 //! The command line.
 
+mod call;
 mod work;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use call::{
+    CallCommand, CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs,
+};
 pub(crate) use work::{
     ArtifactCommand, ImportCommand, InterpretArgs, LogArgs, ModuleCommand, OutputArgs,
     ReinterpretCommand, RulesArgs, StateCommand, TaskCommand, VerifyArgs,
@@ -60,6 +64,18 @@ pub(crate) enum Command {
     /// Declare work, and look at it
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Ask a provider, and record the call
+    #[command(subcommand)]
+    Call(CallCommand),
+    /// Continue a call of which no attempt was started, as a new call
+    Resume(ResumeArgs),
+    /// Decide the last attempt of a call by the pair that the call names; ask nobody
+    Redecide(DecideArgs),
+    /// Decide the status of a call whose last attempt is decided; ask nobody
+    Finalize(DecideArgs),
+    /// Do what the state of a call asks for, as far as it is safe
+    #[command(after_help = call::RECOVER_HELP)]
+    Recover(RecoverArgs),
     /// Bring recorded exchanges in
     #[command(subcommand)]
     Import(ImportCommand),

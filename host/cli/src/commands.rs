@@ -1,6 +1,7 @@
 //! One file per group of commands: parse names, call the application, print.
 
 mod bulk;
+mod call;
 mod check;
 mod module;
 mod read;
@@ -16,10 +17,10 @@ use clap::CommandFactory as _;
 use etcetera::BaseStrategy as _;
 use model::event::home::Program;
 
-use crate::args::{Cli, Command, Global};
+use crate::args::{CallCommand, Cli, Command, Global};
 use crate::clock::SystemClock;
 use crate::printer::Printer;
-use crate::{demo, exit, limits};
+use crate::{demo, exit, faults, limits};
 
 /// Runs one command and returns its exit code.
 pub(crate) fn run(cli: &Cli, printer: &mut Printer) -> anyhow::Result<ExitCode> {
@@ -38,6 +39,11 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         Command::Man { dir } => manual_pages(dir, printer),
         Command::CompileModule => module::compile_child(),
         Command::Task(_)
+        | Command::Call(_)
+        | Command::Resume(_)
+        | Command::Redecide(_)
+        | Command::Finalize(_)
+        | Command::Recover(_)
         | Command::Import(_)
         | Command::Interpret(_)
         | Command::Reinterpret(_)
@@ -77,6 +83,11 @@ fn in_session(
 ) -> anyhow::Result<u8> {
     match command {
         Command::Task(command) => view::task_command(command, session, printer),
+        Command::Call(CallCommand::Run(args)) => call::run(args, session, printer),
+        Command::Resume(args) => call::resume(args, session, printer),
+        Command::Redecide(args) => call::redecide(args, session, printer),
+        Command::Finalize(args) => call::finalize(args, session, printer),
+        Command::Recover(args) => call::recover(args, session, printer),
         Command::Import(command) => bulk::import(command, session, printer),
         Command::Interpret(args) => {
             if !args.strict {
@@ -151,6 +162,8 @@ fn context(global: &Global) -> anyhow::Result<Context> {
         actor,
         clock: Box::new(SystemClock),
         program: std::env::current_exe().context("finding this program's own file")?,
+        variable: |name| std::env::var_os(name),
+        faults: faults::inherited(),
     })
 }
 

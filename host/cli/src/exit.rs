@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use app::record::Refusal;
 use app::{AppError, Class};
 
 use crate::printer::{Printer, visible};
@@ -115,6 +116,18 @@ fn hint(error: &AppError) -> Option<&'static str> {
         AppError::StepBack { .. } => {
             Some("add --allow-older=REASON if that is what you want; it is recorded")
         }
+        AppError::Stopped { source, .. } => hint(source).or(Some(
+            "what is recorded stands: `reread state call` shows it, `reread recover` continues it",
+        )),
+        AppError::Preparation { .. } => {
+            Some("mend what is named and run the call again; nothing was sent")
+        }
+        AppError::Call(refusal) => hint_of_refusal(refusal),
+        AppError::Unknown {
+            what: "provider", ..
+        } => {
+            Some("config.toml of the home names the providers; `reread call run --help` shows how")
+        }
         AppError::Unknown { what: "module", .. } => {
             Some("`reread module list` shows the labels; `reread module add FILE` adds one")
         }
@@ -140,5 +153,29 @@ fn hint(error: &AppError) -> Option<&'static str> {
         }
         AppError::Ledger(LedgerError::Full { .. }) => Some("make room and try again"),
         _ => None,
+    }
+}
+
+fn hint_of_refusal(refusal: &Refusal) -> Option<&'static str> {
+    match refusal {
+        Refusal::Drift { .. } => Some(
+            "restore the configuration and the request as they were, or make a new call with \
+             `reread call run`",
+        ),
+        Refusal::Conflict { .. } => Some("give another request a key of its own"),
+        Refusal::KeyInUse { .. } => Some(
+            "`reread recover` continues that call; --accept-duplicate-effect sends all the same",
+        ),
+        Refusal::EffectUnknown { .. } => Some(
+            "ask the provider whether it served the request; --accept-duplicate-effect sends it \
+             again as a new call",
+        ),
+        Refusal::NotNext { .. } => {
+            Some("`reread state call` shows what is safe; `reread recover` does it")
+        }
+        Refusal::RequestUnavailable { .. } => {
+            Some("restore the file from a copy, or give the same bytes again with --request FILE")
+        }
+        Refusal::Imported { .. } => None,
     }
 }

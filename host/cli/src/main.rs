@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod demo;
 mod exit;
+mod faults;
 mod limits;
 mod printer;
 mod progress;

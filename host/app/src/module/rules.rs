@@ -230,14 +230,27 @@ impl Session {
         module: &Mod,
         config: Option<Digest>,
     ) -> Result<LoadedInterpreter, AppError> {
-        let config = match config {
-            Some(sha256) => {
-                let bytes = self.artifacts.get(sha256)?.as_slice().to_vec();
-                Some(Configuration { sha256, bytes })
-            }
-            None => None,
-        };
+        let config = self.recorded_config(config)?;
         self.ready_interpreter(module.clone(), config)
+    }
+
+    /// Makes the policy of a recorded call ready, with the configuration that the
+    /// record names.
+    pub(crate) fn load_recorded_policy(
+        &mut self,
+        module: &Mod,
+        config: Option<Digest>,
+    ) -> Result<LoadedPolicy, AppError> {
+        let config = self.recorded_config(config)?;
+        self.ready_policy(module.clone(), config)
+    }
+
+    fn recorded_config(&self, config: Option<Digest>) -> Result<Option<Configuration>, AppError> {
+        let load = |sha256| {
+            let bytes = self.artifacts.get(sha256)?.as_slice().to_vec();
+            Ok(Configuration { sha256, bytes })
+        };
+        config.map(load).transpose()
     }
 
     fn ready_interpreter(
@@ -280,6 +293,15 @@ impl Session {
         let registered = registered.clone();
         let module = registered.module;
         require_world(&module, &registered.world, World::Policy)?;
+        let config = config.map(Configuration::load).transpose()?;
+        self.ready_policy(module, config)
+    }
+
+    fn ready_policy(
+        &mut self,
+        module: Mod,
+        config: Option<Configuration>,
+    ) -> Result<LoadedPolicy, AppError> {
         let compiled = self.load_compiled(&module)?;
         let program = self
             .sandbox()?
@@ -288,7 +310,7 @@ impl Session {
         Ok(LoadedPolicy {
             accepts_vocabulary: program.info().accepts_vocabulary.clone(),
             module,
-            config: config.map(Configuration::load).transpose()?,
+            config,
             program,
             memory: Mutex::default(),
         })

@@ -1,5 +1,6 @@
 //! `reinterpret attempt`: one more reading of one observation.
 
+use model::event::attempt::RecordedBy;
 use model::event::{Placed, Scope};
 use model::name::Mod;
 use model::reading::GenerationState;
@@ -9,14 +10,14 @@ use store::Reader;
 use store::ledger::ScopeKey;
 
 use super::ReinterpretOptions;
-use super::call::LOCKED_ROUND;
-use super::plan::{naming, reading_event, recorded_reading, same_result, task_of};
+use crate::appending::LOCKED_ROUND;
 use crate::context::{Session, Stamp};
 use crate::error::AppError;
-use crate::evidence::{Evidence, Observed};
+use crate::evidence::{Evidence, Observed, naming};
 use crate::interpret::response_sha256;
 use crate::module::LoadedInterpreter;
 use crate::projecting;
+use crate::readings::{reading_event, recorded_reading, same_result, task_of};
 
 /// A reading that is recorded now, or was before.
 #[derive(Debug, Clone, Serialize)]
@@ -151,7 +152,8 @@ impl Preparation<'_> {
                 call: Some(call),
                 attempt: Some(attempt),
             };
-            Some(reading_event(interpreter, &fresh, scope, &self.stamp)?)
+            let occasion = (scope, RecordedBy::Reinterpretation);
+            Some(reading_event(interpreter, &fresh, occasion, &self.stamp)?)
         };
         let interpretation = existing
             .map(|(id, _)| id)

@@ -11,14 +11,12 @@ use store::ledger::ScopeKey;
 
 use super::ReinterpretOptions;
 use super::plan::{Missing, Plan, Planner, adopted_state, adopted_status};
+use crate::appending::LOCKED_ROUND;
 use crate::context::{Session, Stamp};
 use crate::error::AppError;
 use crate::evidence::Evidence;
 use crate::interpret::external_id;
 use crate::projecting;
-
-/// The round from which the write lock is held while everything is computed.
-pub(super) const LOCKED_ROUND: u32 = 3;
 
 /// What a reinterpretation of a call came to.
 #[derive(Debug, Clone, Serialize)]

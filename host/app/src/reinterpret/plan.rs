@@ -1,24 +1,23 @@
 //! What a reinterpretation would append, computed before anything is.
 
-use model::decision::{
-    AttemptDecision, AttemptFacts, CallDecision, CallStatus, Occasion, ReadingFacts, Transport,
-};
-use model::event::attempt::{AttemptInterpreted, Inputs, RecordedBy};
+use model::decision::{AttemptDecision, AttemptFacts, CallDecision, CallStatus, Occasion};
+use model::event::attempt::RecordedBy;
 use model::event::call::{
     AllowOlder, AttemptVerdict, CallReinterpreted, ObservedBytes as ObservedSha256,
 };
 use model::event::{Body, Event, Placed, Scope};
 use model::projection::adopted::{Adopted, adopted};
-use model::projection::index::UniqueKey;
 use model::reading::GenerationState;
 use model::{AttemptId, CallId, EventId};
-use runtime::profile;
 
 use crate::context::Stamp;
 use crate::error::AppError;
-use crate::evidence::{Evidence, Observed};
-use crate::interpret::FreshReading;
-use crate::module::{LoadedInterpreter, Rules};
+use crate::evidence::{Evidence, Observed, naming};
+use crate::module::Rules;
+use crate::readings::{
+    attempt_facts, max_attempts, reading_event, recorded_latency, recorded_reading, same_result,
+    task_of,
+};
 
 /// What a reinterpretation of a call comes to.
 #[derive(Debug)]
@@ -144,7 +143,9 @@ impl Planner<'_> {
         let interpreter = &self.rules.interpreter;
         let fresh = interpreter.read(self.evidence, observed)?;
         let state = fresh.reading.generation_state;
-        let facts = attempt_facts(events, observed, &fresh, max_attempts);
+        let elapsed_ms = recorded_latency(events, observed.attempt);
+        let recorded = fresh.reading.recorded();
+        let facts = attempt_facts(observed, &recorded, max_attempts, elapsed_ms);
         let existing = recorded_reading(events, observed.attempt, interpreter);
         let (interpretation, event) = if let Some((id, recorded)) = existing {
             same_result(id, recorded, &fresh, interpreter)?;
@@ -155,7 +156,8 @@ impl Planner<'_> {
                 attempt: Some(observed.attempt),
                 task: task_of(events),
             };
-            let event = reading_event(interpreter, &fresh, scope, &self.stamp)?;
+            let occasion = (scope, RecordedBy::Reinterpretation);
+            let event = reading_event(interpreter, &fresh, occasion, &self.stamp)?;
             (event.id, Some(event))
         };
         Ok(Read {
@@ -224,81 +226,6 @@ impl Planner<'_> {
     }
 }
 
-/// Names the recorded answer that can no longer be confirmed.
-pub(super) fn naming(error: AppError, recorded: EventId) -> AppError {
-    if let AppError::Observation(mut unavailable) = error {
-        unavailable.recorded = Some(recorded);
-        return AppError::Observation(unavailable);
-    }
-    error
-}
-
-/// Returns the recorded reading of an attempt by this module and configuration.
-pub(super) fn recorded_reading<'e>(
-    events: &'e [Placed],
-    attempt: AttemptId,
-    interpreter: &LoadedInterpreter,
-) -> Option<(EventId, &'e AttemptInterpreted)> {
-    let wanted = UniqueKey::Reading(
-        attempt,
-        interpreter.module.sha256,
-        interpreter.config_sha256(),
-    );
-    events.iter().find_map(|placed| {
-        let Body::AttemptInterpreted(body) = &placed.event.body else {
-            return None;
-        };
-        (UniqueKey::of(&placed.event).as_ref() == Some(&wanted))
-            .then_some((placed.event.id, body.as_ref()))
-    })
-}
-
-/// A module is a function: another result of the same inputs is damage.
-pub(super) fn same_result(
-    interpretation: EventId,
-    recorded: &AttemptInterpreted,
-    fresh: &FreshReading,
-    interpreter: &LoadedInterpreter,
-) -> Result<(), AppError> {
-    if recorded.result_sha256 == fresh.result_sha256 {
-        return Ok(());
-    }
-    Err(AppError::NotReproduced {
-        interpretation,
-        module: interpreter.module.clone(),
-        recorded: recorded.result_sha256,
-        found: fresh.result_sha256,
-    })
-}
-
-/// Makes the event of a reading by reinterpretation; its cause is the observation.
-pub(super) fn reading_event(
-    interpreter: &LoadedInterpreter,
-    fresh: &FreshReading,
-    scope: Scope,
-    stamp: &Stamp<'_>,
-) -> Result<Event, AppError> {
-    let body = AttemptInterpreted {
-        module: interpreter.module.clone(),
-        config_sha256: interpreter.config_sha256(),
-        inputs: Inputs {
-            observation: fresh.observation,
-            request_sha256: fresh.request_sha256,
-            response_sha256: fresh.response_sha256,
-        },
-        reading: fresh.reading.recorded(),
-        result_sha256: fresh.result_sha256,
-        engine_profile: profile::NAME.to_owned(),
-        fuel: fresh.fuel,
-        recorded_by: RecordedBy::Reinterpretation,
-    };
-    stamp.event(Some(fresh.observation), scope, Box::new(body))
-}
-
-pub(super) fn task_of(events: &[Placed]) -> Option<model::TaskId> {
-    events.iter().find_map(|placed| placed.event.scope.task)
-}
-
 /// Returns the generation state of the reading that the adopted status rests on.
 pub(super) fn adopted_state(events: &[Placed]) -> Option<GenerationState> {
     let basis = adopted(events.iter())?.decision_basis()?;
@@ -313,49 +240,4 @@ pub(super) fn adopted_state(events: &[Placed]) -> Option<GenerationState> {
 /// Returns the adopted status of a call.
 pub(super) fn adopted_status(events: &[Placed]) -> Option<CallStatus> {
     adopted(events.iter()).map(|adopted| adopted.status)
-}
-
-/// An import may make no more attempts than it has.
-fn max_attempts(events: &[Placed], observed: usize) -> u32 {
-    let requested = events.iter().find_map(|placed| {
-        let Body::CallRequested(body) = &placed.event.body else {
-            return None;
-        };
-        Some(body.max_attempts)
-    });
-    requested.unwrap_or_else(|| u32::try_from(observed).unwrap_or(u32::MAX))
-}
-
-fn attempt_facts(
-    events: &[Placed],
-    observed: Observed<'_>,
-    fresh: &FreshReading,
-    max_attempts: u32,
-) -> AttemptFacts {
-    let body = observed.body;
-    let retry_after = body
-        .headers
-        .iter()
-        .find(|(name, _)| name == "retry-after")
-        .map(|(_, value)| value.as_str());
-    let transport = Transport {
-        outcome: body.transport_outcome,
-        status: body.http_status,
-        exception_type: body
-            .exception_type
-            .map(model::exchange::ExceptionType::as_str),
-        retry_after,
-    };
-    let elapsed_ms = events.iter().find_map(|placed| {
-        let Body::AttemptCompleted(body) = &placed.event.body else {
-            return None;
-        };
-        (placed.event.scope.attempt == Some(observed.attempt)).then_some(body.latency_ms)?
-    });
-    AttemptFacts {
-        index: body.index,
-        max_attempts,
-        elapsed_ms,
-        reading: ReadingFacts::of(&fresh.reading.recorded(), transport),
-    }
 }

@@ -308,7 +308,9 @@ impl CallState {
             self.superseded_by = Some(twin);
             self.next_operation = Operation::None;
             self.reason = format!("call {twin} of the same idempotency key is completed");
-        } else if let (true, Some(to_call)) = (waits, self.resumed_as) {
+        } else if let Some(to_call) = self.resumed_as
+            && (waits || self.stage == Stage::EffectUnknown)
+        {
             self.next_operation = Operation::None;
             self.reason = format!("resumed as call {to_call}");
         }

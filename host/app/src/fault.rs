@@ -1,0 +1,151 @@
+//! Fault points: where a test may stop this process, hold it, or make a step fail.
+//!
+//! Whoever runs a use case hands in what happens at a point; in normal use that is
+//! nothing ([`NoFaults`]). The points stand before and after each step of making and
+//! recovering a call that leaves something durable, and around the exchange itself.
+
+use std::fmt;
+
+use crate::error::AppError;
+
+/// On which side of a step a point stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Edge {
+    /// Nothing of the step is done.
+    Before,
+    /// The step is durable.
+    After,
+}
+
+/// A step of making or recovering a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// The configurations of the modules become artifacts.
+    ConfigArtifacts,
+    /// The request becomes an artifact.
+    RequestArtifact,
+    /// The intent.
+    Requested,
+    /// The intent, and that it could not be prepared.
+    PreparationFailed,
+    /// The intent, and that a completed call answers for it.
+    Replayed,
+    /// An older call is continued as a new intent.
+    Resumed,
+    /// What will be sent.
+    Manifest,
+    /// An attempt begins.
+    Started,
+    /// The request leaves and the response comes; nothing of it is durable.
+    Exchange,
+    /// The response becomes an artifact.
+    ResponseArtifact,
+    /// What the transport saw.
+    Observed,
+    /// What the interpreter says.
+    Interpreted,
+    /// What the policy says of the attempt.
+    RetryDecided,
+    /// What became of the call.
+    StatusDecided,
+}
+
+impl Step {
+    /// Every step, in the order in which a call reaches them.
+    pub const ALL: [Self; 14] = [
+        Self::ConfigArtifacts,
+        Self::RequestArtifact,
+        Self::Requested,
+        Self::PreparationFailed,
+        Self::Replayed,
+        Self::Resumed,
+        Self::Manifest,
+        Self::Started,
+        Self::Exchange,
+        Self::ResponseArtifact,
+        Self::Observed,
+        Self::Interpreted,
+        Self::RetryDecided,
+        Self::StatusDecided,
+    ];
+
+    /// Returns the step's name: the first event it appends, or what else it does.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ConfigArtifacts => "config_artifacts",
+            Self::RequestArtifact => "request_artifact",
+            Self::Requested => "call.requested",
+            Self::PreparationFailed => "call.preparation_failed",
+            Self::Replayed => "call.replayed",
+            Self::Resumed => "call.resumed",
+            Self::Manifest => "call.manifest",
+            Self::Started => "attempt.started",
+            Self::Exchange => "exchange",
+            Self::ResponseArtifact => "response_artifact",
+            Self::Observed => "attempt.observed",
+            Self::Interpreted => "attempt.interpreted",
+            Self::RetryDecided => "attempt.retry_decided",
+            Self::StatusDecided => "call.status_decided",
+        }
+    }
+}
+
+/// A point: a side of a step, written as `before:call.manifest`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Point {
+    /// The side.
+    pub edge: Edge,
+    /// The step.
+    pub step: Step,
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let edge = match self.edge {
+            Edge::Before => "before",
+            Edge::After => "after",
+        };
+        write!(f, "{edge}:{}", self.step.as_str())
+    }
+}
+
+/// What happens at the points.
+pub trait Faults {
+    /// Is called when a point is reached. It may never return; an error fails the
+    /// use case there, as a full disk would.
+    fn reach(&self, point: Point) -> Result<(), Injected>;
+}
+
+/// A failure that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Injected;
+
+/// Nothing happens at any point.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoFaults;
+
+impl Faults for NoFaults {
+    fn reach(&self, _point: Point) -> Result<(), Injected> {
+        Ok(())
+    }
+}
+
+/// Reaches one point.
+pub(crate) fn reach(faults: &dyn Faults, edge: Edge, step: Step) -> Result<(), AppError> {
+    let point = Point { edge, step };
+    faults
+        .reach(point)
+        .map_err(|Injected| AppError::Injected(point))
+}
+
+/// Does a step between its two points.
+pub(crate) fn around<T>(
+    faults: &dyn Faults,
+    step: Step,
+    work: impl FnOnce() -> Result<T, AppError>,
+) -> Result<T, AppError> {
+    reach(faults, Edge::Before, step)?;
+    let done = work()?;
+    reach(faults, Edge::After, step)?;
+    Ok(done)
+}

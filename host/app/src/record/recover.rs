@@ -1,0 +1,410 @@
+//! `resume`, `redecide`, `finalize`, `recover`: continuing a call, only as far as is
+//! safe. What may have had an effect is never repeated unless that is asked for.
+
+use std::path::Path;
+
+use model::bounds::BODY_BYTES_MAX;
+use model::event::call::{CallManifest, CallRequested, CallResumed};
+use model::event::{Body, Kind, Placed, Scope};
+use model::projection::adopted::adopted;
+use model::projection::{CallState, Operation, Stage};
+use model::{CallId, Digest, EventId};
+
+use super::keys::{Standing, standing};
+use super::request::{Intent, excused};
+use super::route::{Route, drift};
+use super::steps::{Recorder, standing_at};
+use super::{CallAdvanced, Refusal, not_next};
+use crate::appending::{Lock, Proposal};
+use crate::config::Config;
+use crate::context::Session;
+use crate::error::AppError;
+use crate::evidence::Evidence;
+use crate::fault::Step;
+use crate::files;
+use crate::state::call_state;
+
+/// How to continue a call.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ContinueOptions<'a> {
+    /// The request's bytes, given again; they must be those that were recorded.
+    pub request: Option<&'a Path>,
+    /// Send although the request may have been served before.
+    pub accept_duplicate_effect: bool,
+    /// Decide by the pair of the call although a newer one is adopted.
+    pub allow_older: bool,
+}
+
+/// The intent of a call as it is recorded.
+struct Recorded {
+    events: Vec<Placed>,
+    requested: EventId,
+    scope: Scope,
+    cause: Option<EventId>,
+    request: CallRequested,
+    state: CallState,
+}
+
+impl Session {
+    /// Continues a call of which no attempt was started, as a new call.
+    pub fn resume(
+        &mut self,
+        call: CallId,
+        options: ContinueOptions<'_>,
+    ) -> Result<CallAdvanced, AppError> {
+        let old = self.recorded(call, "resume")?;
+        self.resume_recorded(old, options)
+    }
+
+    fn resume_recorded(
+        &mut self,
+        old: Recorded,
+        options: ContinueOptions<'_>,
+    ) -> Result<CallAdvanced, AppError> {
+        let accept = options.accept_duplicate_effect;
+        resumable(&old.state, accept)?;
+        let body = self.request_bytes(&old, options.request)?;
+        let route = self.route_of(&old, body)?;
+        let stamp = self.stamp();
+        let call = stamp.call_id()?;
+        let intent = Intent {
+            scope: Scope {
+                call: Some(call),
+                ..old.scope
+            },
+            cause: old.cause,
+            body: CallRequested {
+                dialect: old.request.dialect.clone(),
+                endpoint: route.endpoint(),
+                ..old.request.clone()
+            },
+        };
+        let loaded = self.load_recorded_pair(&old.request)?;
+        self.keep_request(route.body())?;
+        let ((), appended) =
+            self.appender()
+                .decide(old.state.call, Lock::Always, |stamp, reader, events| {
+                    let state = standing_at(reader, events, old.state.call)?;
+                    resumable(&state, accept)?;
+                    if let Standing::Forbidden(refusal) =
+                        standing(reader, &intent.body, old.state.call)?
+                        && !excused(&refusal, accept)
+                    {
+                        return Err(refusal.into());
+                    }
+                    let body = CallResumed {
+                        to_call: call,
+                        prior_stage: state.stage.as_str().to_owned(),
+                        basis: basis(state.stage).to_owned(),
+                    };
+                    let resumed = stamp.event(Some(old.requested), old.scope, body)?;
+                    let events = vec![resumed, intent.event(stamp)?];
+                    Ok(Proposal::Append(Step::Resumed, events, ()))
+                })?;
+        let mut recorder = Recorder::new(self, call, intent.body, loaded);
+        recorder.route = Some(route);
+        recorder.accept_duplicate_effect = accept;
+        recorder.appended = appended;
+        recorder.drive()?;
+        let appended = recorder.appended;
+        self.advanced(call, appended, Some(old.state.call))
+    }
+
+    /// Decides the last attempt of a call by the pair that the call names; the
+    /// reading is made first where it is missing. Asks no provider.
+    pub fn redecide(
+        &mut self,
+        call: CallId,
+        options: ContinueOptions<'_>,
+    ) -> Result<CallAdvanced, AppError> {
+        let old = self.recorded(call, "redecide")?;
+        let decided = [Stage::RetryDecided, Stage::Decided, Stage::Completed];
+        if decided.contains(&old.state.stage) {
+            return self.advanced(call, 0, None);
+        }
+        let ready = [Stage::Observed, Stage::Interpreted].contains(&old.state.stage);
+        self.permit("redecide", &old, ready, options)?;
+        let loaded = self.load_recorded_pair(&old.request)?;
+        let mut recorder = Recorder::new(self, call, old.request, loaded);
+        recorder.read()?;
+        recorder.decide()?;
+        let appended = recorder.appended;
+        self.advanced(call, appended, None)
+    }
+
+    /// Decides the status of a call whose last attempt is decided. Asks no provider.
+    pub fn finalize(
+        &mut self,
+        call: CallId,
+        options: ContinueOptions<'_>,
+    ) -> Result<CallAdvanced, AppError> {
+        let old = self.recorded(call, "finalize")?;
+        if old.state.stage == Stage::Completed {
+            return self.advanced(call, 0, None);
+        }
+        let ready = old.state.stage == Stage::Decided;
+        self.permit("finalize", &old, ready, options)?;
+        let loaded = self.load_recorded_pair(&old.request)?;
+        let mut recorder = Recorder::new(self, call, old.request, loaded);
+        recorder.finalize()?;
+        let appended = recorder.appended;
+        self.advanced(call, appended, None)
+    }
+
+    /// Does what the work state of a call asks for, until it is completed or until
+    /// nothing more is safe.
+    pub fn recover(
+        &mut self,
+        call: CallId,
+        options: ContinueOptions<'_>,
+    ) -> Result<CallAdvanced, AppError> {
+        let old = self.recorded(call, "recover")?;
+        let reinterpreted = old.reinterpreted();
+        match old.state.next_operation {
+            Operation::StartCall | Operation::ReconcileEffect => {
+                return self.resume_recorded(old, options);
+            }
+            Operation::FixInputs => return Err(not_next("recover", &old.state)),
+            Operation::None if old.state.stage == Stage::Observed && !reinterpreted => {
+                // The bytes cannot be read: say so as every other reading does.
+            }
+            Operation::None if !(reinterpreted && options.allow_older) => {
+                return self.advanced(call, 0, None);
+            }
+            Operation::None
+            | Operation::Reinterpret
+            | Operation::Redecide
+            | Operation::StartNextAttempt
+            | Operation::FinalizeCall
+            | Operation::CheckAndAccept
+            | Operation::RepeatAcceptance => {}
+        }
+        let given = options
+            .request
+            .map(|path| files::read(path, BODY_BYTES_MAX));
+        let given = given.transpose()?;
+        let loaded = self.load_recorded_pair(&old.request)?;
+        let unread = old.state.stage == Stage::Observed;
+        let mut recorder = Recorder::new(self, call, old.request, loaded);
+        recorder.accept_duplicate_effect = options.accept_duplicate_effect;
+        recorder.allow_older = reinterpreted && options.allow_older;
+        recorder.given = given;
+        if unread {
+            recorder.read()?;
+        }
+        recorder.drive()?;
+        let appended = recorder.appended;
+        self.advanced(call, appended, None)
+    }
+
+    /// Refuses what the work state does not ask for. A call that was reinterpreted
+    /// before it was decided has its status from there: going back to the pair of the
+    /// call is a step that must be asked for.
+    fn permit(
+        &self,
+        operation: &'static str,
+        old: &Recorded,
+        ready: bool,
+        options: ContinueOptions<'_>,
+    ) -> Result<(), AppError> {
+        if !ready {
+            return Err(not_next(operation, &old.state));
+        }
+        let Some(adopted) = adopted(old.events.iter()).filter(|_| !options.allow_older) else {
+            return Ok(());
+        };
+        let supersession = self.catalog.supersession();
+        let pair = old.pair();
+        match supersession.step_back(&adopted.pair, &pair) {
+            Some(step) => Err(AppError::StepBack {
+                newer: step.newer.clone(),
+                older: step.older.clone(),
+                record: adopted.record,
+            }),
+            None => Err(not_next(operation, &old.state)),
+        }
+    }
+
+    fn recorded(&self, call: CallId, operation: &'static str) -> Result<Recorded, AppError> {
+        let reader = self.ledger.reader();
+        let evidence = Evidence::new(self.artifacts.clone(), reader)?;
+        let events = reader.of_call(call)?;
+        let Some(state) = call_state(reader, &evidence, &events)? else {
+            return Err(AppError::Unknown {
+                what: "call",
+                name: call.to_string(),
+            });
+        };
+        let intent = events.iter().find_map(|placed| {
+            let Body::CallRequested(body) = &placed.event.body else {
+                return None;
+            };
+            Some((&placed.event, body.clone()))
+        });
+        let Some((event, request)) = intent else {
+            return Err(Refusal::Imported { operation, call }.into());
+        };
+        Ok(Recorded {
+            requested: event.id,
+            scope: event.scope,
+            cause: event.cause,
+            request,
+            state,
+            events,
+        })
+    }
+
+    /// Returns the bytes of the recorded request, or those given again if they are
+    /// the same.
+    fn request_bytes(&self, old: &Recorded, given: Option<&Path>) -> Result<Vec<u8>, AppError> {
+        let call = old.state.call;
+        let recorded = old.request.request.as_ref().map(|one| one.sha256);
+        let Some(sha256) = recorded else {
+            return Err(not_next("resume", &old.state));
+        };
+        let given = given.map(|path| files::read(path, BODY_BYTES_MAX));
+        request_bytes(self, (call, sha256), given.transpose()?)
+    }
+
+    /// Prepares the request again and holds it against what was recorded.
+    fn route_of(&self, old: &Recorded, body: Vec<u8>) -> Result<Route, AppError> {
+        let manifest = old.events.iter().find_map(manifest_of);
+        prepare_again(self, old.state.call, &old.request, (manifest, body))
+    }
+
+    fn load_recorded_pair(
+        &mut self,
+        request: &CallRequested,
+    ) -> Result<
+        (
+            crate::module::LoadedInterpreter,
+            crate::module::LoadedPolicy,
+        ),
+        AppError,
+    > {
+        let interpreter = self
+            .load_recorded_interpreter(&request.interpreter, request.interpreter_config_sha256)?;
+        let policy = self.load_recorded_policy(&request.policy, request.policy_config_sha256)?;
+        Ok((interpreter, policy))
+    }
+}
+
+impl Recorder<'_> {
+    /// Makes sure that the request is ready to be sent, as it was recorded.
+    pub(super) fn prepare(&mut self, events: &[Placed]) -> Result<(), AppError> {
+        if self.route.is_some() {
+            return Ok(());
+        }
+        let Some(manifest) = events.iter().find_map(manifest_of) else {
+            return Err(AppError::Damage(format!(
+                "call {} has no manifest",
+                self.call
+            )));
+        };
+        let of = (self.call, manifest.request.sha256);
+        let body = request_bytes(self.session, of, self.given.take())?;
+        let again = (Some(manifest), body);
+        let route = prepare_again(self.session, self.call, &self.request, again)?;
+        self.route = Some(route);
+        Ok(())
+    }
+}
+
+impl Recorded {
+    fn reinterpreted(&self) -> bool {
+        let has = |kind| self.events.iter().any(|one| one.event.kind() == kind);
+        has(Kind::CallReinterpreted) && !has(Kind::CallStatusDecided)
+    }
+
+    fn pair(&self) -> model::projection::adopted::Pair {
+        model::projection::adopted::Pair {
+            interpreter: self.request.interpreter.clone(),
+            policy: self.request.policy.clone(),
+            interpreter_config: self.request.interpreter_config_sha256,
+            policy_config: self.request.policy_config_sha256,
+        }
+    }
+}
+
+fn request_bytes(
+    session: &Session,
+    (call, sha256): (CallId, Digest),
+    given: Option<Vec<u8>>,
+) -> Result<Vec<u8>, AppError> {
+    match given {
+        Some(bytes) if Digest::of(&bytes) == sha256 => Ok(bytes),
+        Some(_) => {
+            let fields = vec!["request_sha256"];
+            Err(Refusal::Drift { call, fields }.into())
+        }
+        None => match session.artifacts.get(sha256) {
+            Ok(bytes) => Ok(bytes.as_slice().to_vec()),
+            Err(error) => Err(Refusal::RequestUnavailable {
+                call,
+                sha256,
+                detail: error.to_string(),
+            }
+            .into()),
+        },
+    }
+}
+
+fn prepare_again(
+    session: &Session,
+    call: CallId,
+    request: &CallRequested,
+    (manifest, body): (Option<&CallManifest>, Vec<u8>),
+) -> Result<Route, AppError> {
+    let config = Config::load(&session.context.home)?;
+    let provider = config.provider(&request.provider)?;
+    let dialect = provider.dialect(&request.provider)?;
+    if dialect != request.dialect {
+        let fields = vec!["dialect"];
+        return Err(Refusal::Drift { call, fields }.into());
+    }
+    let route =
+        Route::prepare(&session.context, provider, dialect, body).map_err(|unprepared| {
+            AppError::Preparation {
+                call,
+                stage: unprepared.stage,
+                detail: unprepared.detail,
+            }
+        })?;
+    let fields = manifest.map_or_else(Vec::new, |manifest| drift(manifest, &route.manifest()));
+    if fields.is_empty() {
+        Ok(route)
+    } else {
+        Err(Refusal::Drift { call, fields }.into())
+    }
+}
+
+fn manifest_of(placed: &Placed) -> Option<&CallManifest> {
+    let Body::CallManifest(body) = &placed.event.body else {
+        return None;
+    };
+    Some(body)
+}
+
+/// Refuses to resume where an effect is possible and the risk was not taken.
+fn resumable(state: &CallState, accept: bool) -> Result<(), AppError> {
+    match state.next_operation {
+        Operation::StartCall => Ok(()),
+        Operation::ReconcileEffect if accept => Ok(()),
+        Operation::ReconcileEffect => Err(Refusal::EffectUnknown { call: state.call }.into()),
+        Operation::None
+        | Operation::Reinterpret
+        | Operation::Redecide
+        | Operation::StartNextAttempt
+        | Operation::FinalizeCall
+        | Operation::FixInputs
+        | Operation::CheckAndAccept
+        | Operation::RepeatAcceptance => Err(not_next("resume", state)),
+    }
+}
+
+const fn basis(stage: Stage) -> &'static str {
+    match stage {
+        Stage::EffectUnknown => "a second effect was accepted",
+        _ => "no attempt was started",
+    }
+}

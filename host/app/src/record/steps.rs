@@ -1,0 +1,479 @@
+//! The steps of a call, each durable before the next. A call that is made and one
+//! that is recovered go through the same loop, which asks the ledger where it stands.
+
+use model::decision::{AttemptDecision, AttemptFacts, Disposition, Occasion};
+use model::event::attempt::{
+    AttemptCompleted, AttemptObserved, AttemptRetryDecided, AttemptStarted, AttemptStatus,
+    RecordedBy,
+};
+use model::event::call::{CallCompleted, CallRequested, CallStatusDecided};
+use model::event::{ArtifactRef, Body, Event, Kind, Placed, Preservation, Scope};
+use model::projection::{CallState, Operation, Stage};
+use model::{AttemptId, CallId, Digest, EventId};
+
+use super::keys::{Standing, standing};
+use super::not_next;
+use super::request::{excused, recorded_request};
+use super::route::Route;
+use crate::appending::{Lock, Proposal};
+use crate::context::Session;
+use crate::error::AppError;
+use crate::evidence::{Evidence, Observed};
+use crate::fault::{self, Step};
+use crate::module::{LoadedInterpreter, LoadedPolicy};
+use crate::readings::{attempt_facts, reading_event, recorded_latency, recorded_reading, task_of};
+use crate::state::{call_state, recorded_state};
+
+/// Leads one call on.
+pub(super) struct Recorder<'s> {
+    pub(super) session: &'s mut Session,
+    pub(super) call: CallId,
+    pub(super) request: CallRequested,
+    pub(super) interpreter: LoadedInterpreter,
+    pub(super) policy: LoadedPolicy,
+    /// What is sent; prepared when an attempt is to be made.
+    pub(super) route: Option<Route>,
+    /// The request's bytes, as the caller gave them again.
+    pub(super) given: Option<Vec<u8>>,
+    /// Go on although another call of the key may have had its effect.
+    pub(super) accept_duplicate_effect: bool,
+    /// Decide although a newer pair was adopted meanwhile.
+    pub(super) allow_older: bool,
+    /// How many events were appended.
+    pub(super) appended: u64,
+    latency: Option<(AttemptId, u64)>,
+}
+
+/// An attempt that was started.
+struct Started {
+    attempt: AttemptId,
+    index: u32,
+    event: EventId,
+    request: ArtifactRef,
+}
+
+impl<'s> Recorder<'s> {
+    pub(super) fn new(
+        session: &'s mut Session,
+        call: CallId,
+        request: CallRequested,
+        (interpreter, policy): (LoadedInterpreter, LoadedPolicy),
+    ) -> Self {
+        Self {
+            session,
+            call,
+            request,
+            interpreter,
+            policy,
+            route: None,
+            given: None,
+            accept_duplicate_effect: false,
+            allow_older: false,
+            appended: 0,
+            latency: None,
+        }
+    }
+
+    /// Returns the call's events and where it stands.
+    pub(super) fn look(&self) -> Result<(Vec<Placed>, CallState), AppError> {
+        let reader = self.session.ledger.reader();
+        let evidence = Evidence::new(self.session.artifacts.clone(), reader)?;
+        let events = reader.of_call(self.call)?;
+        let state = call_state(reader, &evidence, &events)?.ok_or_else(|| AppError::Unknown {
+            what: "call",
+            name: self.call.to_string(),
+        })?;
+        Ok((events, state))
+    }
+
+    /// Goes on until the call is completed, or until nothing is safe to do.
+    pub(super) fn drive(&mut self) -> Result<(), AppError> {
+        let call = self.call;
+        self.steps().map_err(|source| AppError::Stopped {
+            call,
+            source: Box::new(source),
+        })
+    }
+
+    fn steps(&mut self) -> Result<(), AppError> {
+        loop {
+            let (events, state) = self.look()?;
+            if state.next_operation == Operation::None && !self.allow_older {
+                return Ok(());
+            }
+            match state.stage {
+                Stage::Requested => self.manifest()?,
+                Stage::ManifestRecorded | Stage::RetryDecided => self.attempt(&events)?,
+                Stage::Observed => self.read()?,
+                Stage::Interpreted => {
+                    self.read()?;
+                    self.decide()?;
+                }
+                Stage::Decided => self.finalize()?,
+                Stage::Replayed
+                | Stage::Completed
+                | Stage::PreparationFailed
+                | Stage::EffectUnknown => return Ok(()),
+            }
+        }
+    }
+
+    /// Records what will be sent.
+    fn manifest(&mut self) -> Result<(), AppError> {
+        let call = self.call;
+        let Some(route) = &self.route else {
+            return Err(AppError::Damage("nothing is prepared to send".to_owned()));
+        };
+        let body = route.manifest();
+        let ((), appended) =
+            self.session
+                .appender()
+                .decide(call, Lock::WhenMoved, |stamp, reader, events| {
+                    let state = standing_at(reader, events, call)?;
+                    let (true, Some(first)) = (
+                        state.stage == Stage::Requested,
+                        events.first().filter(|_| startable(&state)),
+                    ) else {
+                        return Err(not_next("the manifest", &state));
+                    };
+                    let event =
+                        stamp.event(Some(first.event.id), first.event.scope, body.clone())?;
+                    Ok(Proposal::Append(Step::Manifest, vec![event], ()))
+                })?;
+        self.appended += appended;
+        Ok(())
+    }
+
+    /// Makes one attempt: that it starts is durable before the request leaves.
+    fn attempt(&mut self, events: &[Placed]) -> Result<(), AppError> {
+        self.prepare(events)?;
+        let Some(route) = &self.route else {
+            return Err(AppError::Damage("nothing is prepared to send".to_owned()));
+        };
+        if let Some(last) = events.iter().rev().find_map(Observed::of) {
+            std::thread::sleep(route.wait(last.body.index, last.retry_after()));
+        }
+        let started = self.start()?;
+        let Some(route) = &self.route else {
+            return Err(AppError::Damage("nothing is prepared to send".to_owned()));
+        };
+        let context = &self.session.context;
+        let artifacts = &self.session.artifacts;
+        let faults = context.faults.as_ref();
+        let received = fault::around(faults, Step::Exchange, || Ok(route.exchange()))?;
+        if let Some(body) = &received.body {
+            fault::around(faults, Step::ResponseArtifact, || {
+                artifacts.put(body)?;
+                Ok(())
+            })?;
+        }
+        let response = received.body.as_ref().map(|body| ArtifactRef {
+            sha256: Digest::of(body),
+            length: u64::try_from(body.len()).unwrap_or(u64::MAX),
+            media_type: received.media_type.clone(),
+            preservation: Preservation::Keep,
+        });
+        let observed = AttemptObserved {
+            index: started.index,
+            provider: Some(self.request.provider.clone()),
+            dialect: self.request.dialect.clone(),
+            endpoint: self.request.endpoint.clone(),
+            transport_outcome: received.outcome,
+            http_status: received.status,
+            headers: received.headers.headers,
+            headers_dropped: received.headers.dropped,
+            exception_type: received.exception_type,
+            request_body_artifact: Some(started.request),
+            response_body_artifact: response,
+        };
+        let scope = Scope {
+            task: task_of(events),
+            call: Some(self.call),
+            attempt: Some(started.attempt),
+        };
+        let mut appender = self.session.appender();
+        let event =
+            appender
+                .stamp
+                .event(Some(started.event), scope, Body::from(Box::new(observed)))?;
+        appender.observe(&event)?;
+        self.appended += 1;
+        let latency = u64::try_from(received.latency.as_millis()).unwrap_or(u64::MAX);
+        self.latency = Some((started.attempt, latency));
+        let notice = received.detail;
+        self.session
+            .notices
+            .extend(notice.map(|detail| format!("attempt {}: {detail}", started.index)));
+        Ok(())
+    }
+
+    /// Records that an attempt starts, unless the call or its key moved.
+    fn start(&mut self) -> Result<Started, AppError> {
+        let Self {
+            session,
+            call,
+            request,
+            accept_duplicate_effect,
+            ..
+        } = self;
+        let (started, appended) =
+            session
+                .appender()
+                .decide(*call, Lock::Always, |stamp, reader, events| {
+                    let state = standing_at(reader, events, *call)?;
+                    if !startable(&state) {
+                        return Err(not_next("an attempt", &state));
+                    }
+                    if let Standing::Forbidden(refusal) = standing(reader, request, *call)?
+                        && !excused(&refusal, *accept_duplicate_effect)
+                    {
+                        return Err(refusal.into());
+                    }
+                    let (manifest, recorded) = recorded_request(events)
+                        .ok_or_else(|| AppError::Damage(format!("call {call} has no manifest")))?;
+                    let attempt = stamp.attempt_id()?;
+                    let index = state.attempt_count + 1;
+                    let scope = Scope {
+                        task: task_of(events),
+                        call: Some(*call),
+                        attempt: Some(attempt),
+                    };
+                    let body = AttemptStarted {
+                        index,
+                        request: recorded.clone(),
+                    };
+                    let event = stamp.event(Some(manifest), scope, body)?;
+                    let started = Started {
+                        attempt,
+                        index,
+                        event: event.id,
+                        request: recorded.clone(),
+                    };
+                    Ok(Proposal::Append(Step::Started, vec![event], started))
+                })?;
+        self.appended += appended;
+        Ok(started)
+    }
+
+    /// Records the reading of the last observation by the interpreter that the call
+    /// names, where it is missing.
+    pub(super) fn read(&mut self) -> Result<(), AppError> {
+        let evidence = Evidence::new(self.session.artifacts.clone(), self.session.ledger.reader())?;
+        let Self {
+            session,
+            call,
+            interpreter,
+            ..
+        } = self;
+        let ((), appended) =
+            session
+                .appender()
+                .decide(*call, Lock::WhenMoved, |stamp, _reader, events| {
+                    let observed = last_observed(events)?;
+                    if recorded_reading(events, observed.attempt, interpreter).is_some() {
+                        return Ok(Proposal::Answer(()));
+                    }
+                    let fresh = interpreter.read(&evidence, observed)?;
+                    let scope = Scope {
+                        task: task_of(events),
+                        call: Some(*call),
+                        attempt: Some(observed.attempt),
+                    };
+                    let occasion = (scope, RecordedBy::Execution);
+                    let event = reading_event(interpreter, &fresh, occasion, stamp)?;
+                    Ok(Proposal::Append(Step::Interpreted, vec![event], ()))
+                })?;
+        self.appended += appended;
+        Ok(())
+    }
+
+    /// Records what the policy says of the last attempt, where that is missing.
+    pub(super) fn decide(&mut self) -> Result<(), AppError> {
+        let Self {
+            session,
+            call,
+            request,
+            interpreter,
+            policy,
+            latency,
+            ..
+        } = self;
+        let ((), appended) =
+            session
+                .appender()
+                .decide(*call, Lock::WhenMoved, |stamp, _reader, events| {
+                    let observed = last_observed(events)?;
+                    let attempt = observed.attempt;
+                    if decision_of(events, attempt).is_some() {
+                        return Ok(Proposal::Answer(()));
+                    }
+                    let (interpretation, recorded) = reading_of(events, attempt, interpreter)?;
+                    let elapsed = latency.and_then(|(of, ms)| (of == attempt).then_some(ms));
+                    let reading = &recorded.reading;
+                    let facts = attempt_facts(observed, reading, request.max_attempts, elapsed);
+                    let decision = policy.decide_attempt(&facts)?;
+                    let scope = Scope {
+                        task: task_of(events),
+                        call: Some(*call),
+                        attempt: Some(attempt),
+                    };
+                    let retries = decision.disposition == Disposition::Retry;
+                    let decided = AttemptRetryDecided {
+                        policy: request.policy.clone(),
+                        policy_config_sha256: request.policy_config_sha256,
+                        decision: decision.disposition,
+                        reason: decision.reason,
+                        executed: retries && facts.index < facts.max_attempts,
+                    };
+                    let decided = stamp.event(Some(interpretation), scope, decided)?;
+                    let completed = AttemptCompleted {
+                        index: facts.index,
+                        status: attempt_status(decision.disposition),
+                        error_class: reading.error_class.clone(),
+                        latency_ms: elapsed,
+                    };
+                    let completed = stamp.event(Some(decided.id), scope, completed)?;
+                    let events = vec![decided, completed];
+                    Ok(Proposal::Append(Step::RetryDecided, events, ()))
+                })?;
+        self.appended += appended;
+        Ok(())
+    }
+
+    /// Records what became of the call, where that is missing.
+    pub(super) fn finalize(&mut self) -> Result<(), AppError> {
+        let Self {
+            session,
+            call,
+            request,
+            interpreter,
+            policy,
+            ..
+        } = self;
+        let ((), appended) =
+            session
+                .appender()
+                .decide(*call, Lock::WhenMoved, |stamp, _reader, events| {
+                    if events
+                        .iter()
+                        .any(|one| one.event.kind() == Kind::CallCompleted)
+                    {
+                        return Ok(Proposal::Answer(()));
+                    }
+                    let (judged, interpretations) = judged(events, interpreter, request)?;
+                    let decision = policy.decide_call(&judged, Occasion::Execution)?;
+                    let scope = Scope {
+                        task: task_of(events),
+                        call: Some(*call),
+                        attempt: None,
+                    };
+                    let cause = events
+                        .iter()
+                        .rev()
+                        .find(|one| one.event.kind() == Kind::AttemptRetryDecided)
+                        .map(|one| one.event.id);
+                    let decided = CallStatusDecided {
+                        interpreter: request.interpreter.clone(),
+                        policy: request.policy.clone(),
+                        interpreter_config_sha256: request.interpreter_config_sha256,
+                        policy_config_sha256: request.policy_config_sha256,
+                        status: decision.status,
+                        reason: decision.reason,
+                        interpretations: interpretations.clone(),
+                    };
+                    let decided = stamp.event(cause, scope, decided)?;
+                    let completed = CallCompleted {
+                        status: decision.status,
+                        attempts: u32::try_from(judged.len()).unwrap_or(u32::MAX),
+                        decision_basis: interpretations.last().copied(),
+                    };
+                    let completed = stamp.event(Some(decided.id), scope, completed)?;
+                    let events = vec![decided, completed];
+                    Ok(Proposal::Append(Step::StatusDecided, events, ()))
+                })?;
+        self.appended += appended;
+        Ok(())
+    }
+}
+
+/// Returns where the call stands, from what is recorded.
+pub(super) fn standing_at(
+    reader: store::Reader<'_>,
+    events: &[Placed],
+    call: CallId,
+) -> Result<CallState, AppError> {
+    recorded_state(reader, events)?.ok_or_else(|| AppError::Unknown {
+        what: "call",
+        name: call.to_string(),
+    })
+}
+
+/// Returns whether an attempt of the call may start.
+const fn startable(state: &CallState) -> bool {
+    matches!(
+        state.next_operation,
+        Operation::StartCall | Operation::StartNextAttempt
+    )
+}
+
+fn last_observed(events: &[Placed]) -> Result<Observed<'_>, AppError> {
+    let last = events.iter().rev().find_map(Observed::of);
+    last.ok_or(AppError::NoAttempts)
+}
+
+fn decision_of(events: &[Placed], attempt: AttemptId) -> Option<(&Event, &AttemptRetryDecided)> {
+    events.iter().find_map(|placed| {
+        let Body::AttemptRetryDecided(body) = &placed.event.body else {
+            return None;
+        };
+        (placed.event.scope.attempt == Some(attempt)).then_some((&placed.event, body))
+    })
+}
+
+fn reading_of<'e>(
+    events: &'e [Placed],
+    attempt: AttemptId,
+    interpreter: &LoadedInterpreter,
+) -> Result<(EventId, &'e model::event::attempt::AttemptInterpreted), AppError> {
+    recorded_reading(events, attempt, interpreter).ok_or_else(|| {
+        AppError::Damage(format!(
+            "attempt {attempt} is decided without a reading of {}",
+            interpreter.module
+        ))
+    })
+}
+
+/// What was read and decided of each attempt, and the readings, in order.
+type Judged = (Vec<(AttemptFacts, AttemptDecision)>, Vec<EventId>);
+
+fn judged(
+    events: &[Placed],
+    interpreter: &LoadedInterpreter,
+    request: &CallRequested,
+) -> Result<Judged, AppError> {
+    let mut judged = Vec::new();
+    let mut interpretations = Vec::new();
+    for observed in events.iter().filter_map(Observed::of) {
+        let attempt = observed.attempt;
+        let (id, recorded) = reading_of(events, attempt, interpreter)?;
+        let (_, decided) = decision_of(events, attempt)
+            .ok_or_else(|| AppError::Damage(format!("attempt {attempt} is not decided")))?;
+        let elapsed = recorded_latency(events, attempt);
+        let facts = attempt_facts(observed, &recorded.reading, request.max_attempts, elapsed);
+        let decision = AttemptDecision {
+            disposition: decided.decision,
+            reason: decided.reason.clone(),
+        };
+        judged.push((facts, decision));
+        interpretations.push(id);
+    }
+    Ok((judged, interpretations))
+}
+
+const fn attempt_status(decision: Disposition) -> AttemptStatus {
+    match decision {
+        Disposition::Accept => AttemptStatus::Succeeded,
+        Disposition::Retry => AttemptStatus::TransientFailure,
+        Disposition::Terminal => AttemptStatus::Failed,
+    }
+}
