@@ -10,7 +10,6 @@ fn main() {
         "host",
         "wit",
         "interpreters/released",
-        "tests/fixtures",
         "Cargo.toml",
         "Cargo.lock",
     ] {

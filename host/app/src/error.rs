@@ -170,7 +170,7 @@ pub enum AppError {
         /// The call.
         call: CallId,
         /// Why.
-        source: Box<AppError>,
+        source: Box<Self>,
     },
     /// A failure that a test asked for.
     #[error("a failure was asked for at {0}")]

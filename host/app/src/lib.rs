@@ -19,6 +19,7 @@ pub mod log;
 pub mod module;
 mod names;
 pub mod output;
+pub mod preregister;
 pub mod progress;
 mod projecting;
 mod readings;

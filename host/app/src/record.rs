@@ -30,6 +30,16 @@ use crate::state::call_state;
 
 pub use recover::ContinueOptions;
 
+/// Whether a request may be sent although it may have been served before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SecondEffect {
+    /// It is refused.
+    #[default]
+    Refused,
+    /// The caller accepts that it may have its effect twice.
+    Accepted,
+}
+
 /// What to ask, and by which rules to read the answer.
 #[derive(Debug, Clone, Copy)]
 pub struct CallOptions<'a> {
@@ -45,8 +55,8 @@ pub struct CallOptions<'a> {
     pub max_attempts: u32,
     /// The key under which the request is never repeated once it is answered.
     pub idempotency_key: Option<&'a str>,
-    /// Go on although another call of the key may have had its effect.
-    pub accept_duplicate_effect: bool,
+    /// Whether to go on although another call of the key may have had its effect.
+    pub second_effect: SecondEffect,
 }
 
 /// Why a call is not made or not continued.

@@ -64,7 +64,7 @@ impl fmt::Debug for Prepared {
         f.debug_struct("Prepared")
             .field("url", &self.target.redacted())
             .field("header_names", &self.header_names())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -55,11 +55,19 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Create a home in a missing or empty folder, with the released modules
     Init,
-    /// Run the story from import to refusal on data of its own, and print every claim
+    /// Run the three-day story with a provider of its own, and print every claim
     Demo {
         /// Keep the homes of the story in this folder, which must be missing or empty
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
+    },
+    /// Fix what is expected, by its hash, before anything runs
+    Preregister {
+        /// The file of expected results; keep it, only its hash is recorded
+        file: PathBuf,
+        /// Say what it is
+        #[arg(long, value_name = "TEXT", default_value = "expected results")]
+        note: String,
     },
     /// Declare work, and look at it
     #[command(subcommand)]
@@ -141,4 +149,12 @@ pub(crate) enum Command {
     /// Compile a module from standard input to standard output (the program's own child)
     #[command(hide = true)]
     CompileModule,
+    /// Answer every request with one fixed response, on loopback, until standard input
+    /// ends (the demo's own child)
+    #[command(hide = true)]
+    DemoProvider {
+        /// Append a line to this file for each request, durable before the answer
+        #[arg(long, value_name = "FILE")]
+        receipts: PathBuf,
+    },
 }

@@ -34,11 +34,13 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
     match &cli.command {
         Command::Init => init(global, printer),
         Command::Demo { dir } => demo::run(dir.as_deref(), printer),
+        Command::DemoProvider { receipts } => demo::serve(receipts, printer),
         Command::Limits => text(limits::TEXT, "limits", printer),
         Command::Completions { shell } => completions(*shell, printer),
         Command::Man { dir } => manual_pages(dir, printer),
         Command::CompileModule => module::compile_child(),
-        Command::Task(_)
+        Command::Preregister { .. }
+        | Command::Task(_)
         | Command::Call(_)
         | Command::Resume(_)
         | Command::Redecide(_)
@@ -82,6 +84,9 @@ fn in_session(
     printer: &mut Printer,
 ) -> anyhow::Result<u8> {
     match command {
+        Command::Preregister { file, note } => {
+            check::preregister(&session.preregister(file, note)?, printer)
+        }
         Command::Task(command) => view::task_command(command, session, printer),
         Command::Call(CallCommand::Run(args)) => call::run(args, session, printer),
         Command::Resume(args) => call::resume(args, session, printer),
@@ -116,6 +121,7 @@ fn in_session(
         Command::Doctor => check::doctor(session, printer),
         Command::Init
         | Command::Demo { .. }
+        | Command::DemoProvider { .. }
         | Command::Limits
         | Command::Completions { .. }
         | Command::Man { .. }

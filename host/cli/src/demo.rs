@@ -1,8 +1,11 @@
-//! `demo`: the story from import to refusal, each step in a process of its own,
-//! each claim printed with its evidence.
+//! `demo`: the three-day story, each step in a process of its own, each claim printed
+//! with its evidence. What is expected is fixed by its hash before anything runs.
 
 mod claims;
-mod imported;
+mod days;
+mod expected;
+mod look;
+mod provider;
 mod stage;
 
 use std::path::{Path, PathBuf};
@@ -19,9 +22,14 @@ pub(crate) fn run(dir: Option<&Path>, printer: &mut Printer) -> anyhow::Result<u
     let folder = Folder::open(dir)?;
     let stage = Stage::new(folder.path())?;
     let mut claims = Claims::new(printer);
-    imported::tell(&stage, &mut claims)?;
+    days::tell(&stage, &mut claims)?;
     let holds = claims.finish(dir)?;
     Ok(if holds { exit::DONE } else { exit::DAMAGE })
+}
+
+/// Serves as the provider of the story.
+pub(crate) fn serve(receipts: &Path, printer: &mut Printer) -> anyhow::Result<u8> {
+    provider::serve(receipts, printer)
 }
 
 /// Where the story takes place.

@@ -14,7 +14,7 @@ use super::keys::{Standing, standing};
 use super::request::{Intent, excused};
 use super::route::{Route, drift};
 use super::steps::{Recorder, standing_at};
-use super::{CallAdvanced, Refusal, not_next};
+use super::{CallAdvanced, Refusal, SecondEffect, not_next};
 use crate::appending::{Lock, Proposal};
 use crate::config::Config;
 use crate::context::Session;
@@ -29,8 +29,8 @@ use crate::state::call_state;
 pub struct ContinueOptions<'a> {
     /// The request's bytes, given again; they must be those that were recorded.
     pub request: Option<&'a Path>,
-    /// Send although the request may have been served before.
-    pub accept_duplicate_effect: bool,
+    /// Whether to send although the request may have been served before.
+    pub second_effect: SecondEffect,
     /// Decide by the pair of the call although a newer one is adopted.
     pub allow_older: bool,
 }
@@ -53,18 +53,18 @@ impl Session {
         options: ContinueOptions<'_>,
     ) -> Result<CallAdvanced, AppError> {
         let old = self.recorded(call, "resume")?;
-        self.resume_recorded(old, options)
+        self.resume_recorded(&old, options)
     }
 
     fn resume_recorded(
         &mut self,
-        old: Recorded,
+        old: &Recorded,
         options: ContinueOptions<'_>,
     ) -> Result<CallAdvanced, AppError> {
-        let accept = options.accept_duplicate_effect;
-        resumable(&old.state, accept)?;
-        let body = self.request_bytes(&old, options.request)?;
-        let route = self.route_of(&old, body)?;
+        let second_effect = options.second_effect;
+        resumable(&old.state, second_effect)?;
+        let body = self.request_bytes(old, options.request)?;
+        let route = self.route_of(old, body)?;
         let stamp = self.stamp();
         let call = stamp.call_id()?;
         let intent = Intent {
@@ -85,10 +85,10 @@ impl Session {
             self.appender()
                 .decide(old.state.call, Lock::Always, |stamp, reader, events| {
                     let state = standing_at(reader, events, old.state.call)?;
-                    resumable(&state, accept)?;
+                    resumable(&state, second_effect)?;
                     if let Standing::Forbidden(refusal) =
                         standing(reader, &intent.body, old.state.call)?
-                        && !excused(&refusal, accept)
+                        && !excused(&refusal, second_effect)
                     {
                         return Err(refusal.into());
                     }
@@ -103,7 +103,7 @@ impl Session {
                 })?;
         let mut recorder = Recorder::new(self, call, intent.body, loaded);
         recorder.route = Some(route);
-        recorder.accept_duplicate_effect = accept;
+        recorder.second_effect = second_effect;
         recorder.appended = appended;
         recorder.drive()?;
         let appended = recorder.appended;
@@ -162,7 +162,7 @@ impl Session {
         let reinterpreted = old.reinterpreted();
         match old.state.next_operation {
             Operation::StartCall | Operation::ReconcileEffect => {
-                return self.resume_recorded(old, options);
+                return self.resume_recorded(&old, options);
             }
             Operation::FixInputs => return Err(not_next("recover", &old.state)),
             Operation::None if old.state.stage == Stage::Observed && !reinterpreted => {
@@ -186,7 +186,7 @@ impl Session {
         let loaded = self.load_recorded_pair(&old.request)?;
         let unread = old.state.stage == Stage::Observed;
         let mut recorder = Recorder::new(self, call, old.request, loaded);
-        recorder.accept_duplicate_effect = options.accept_duplicate_effect;
+        recorder.second_effect = options.second_effect;
         recorder.allow_older = reinterpreted && options.allow_older;
         recorder.given = given;
         if unread {
@@ -386,10 +386,10 @@ fn manifest_of(placed: &Placed) -> Option<&CallManifest> {
 }
 
 /// Refuses to resume where an effect is possible and the risk was not taken.
-fn resumable(state: &CallState, accept: bool) -> Result<(), AppError> {
+fn resumable(state: &CallState, second_effect: SecondEffect) -> Result<(), AppError> {
     match state.next_operation {
         Operation::StartCall => Ok(()),
-        Operation::ReconcileEffect if accept => Ok(()),
+        Operation::ReconcileEffect if second_effect == SecondEffect::Accepted => Ok(()),
         Operation::ReconcileEffect => Err(Refusal::EffectUnknown { call: state.call }.into()),
         Operation::None
         | Operation::Reinterpret
@@ -403,8 +403,9 @@ fn resumable(state: &CallState, accept: bool) -> Result<(), AppError> {
 }
 
 const fn basis(stage: Stage) -> &'static str {
-    match stage {
-        Stage::EffectUnknown => "a second effect was accepted",
-        _ => "no attempt was started",
+    if matches!(stage, Stage::EffectUnknown) {
+        "a second effect was accepted"
+    } else {
+        "no attempt was started"
     }
 }

@@ -8,7 +8,7 @@ use model::{CallId, EventId};
 use super::keys::{Answer, Standing, standing};
 use super::route::{Route, Unprepared, request_ref, requested_model};
 use super::steps::Recorder;
-use super::{CallAdvanced, CallOptions, Refusal};
+use super::{CallAdvanced, CallOptions, Refusal, SecondEffect};
 use crate::appending::{Lock, Proposal};
 use crate::config::Config;
 use crate::context::{Session, Stamp};
@@ -25,6 +25,21 @@ pub(super) struct Intent {
     pub(super) body: CallRequested,
 }
 
+impl CallOptions<'_> {
+    fn check(&self) -> Result<(), AppError> {
+        if !(1..=ATTEMPTS_MAX).contains(&self.max_attempts) {
+            return Err(AppError::Usage(format!(
+                "--max-attempts: expected 1 to {ATTEMPTS_MAX}, found {}",
+                self.max_attempts
+            )));
+        }
+        if let Some(key) = self.idempotency_key {
+            names::check("--idempotency-key", key)?;
+        }
+        names::check("--provider", self.provider)
+    }
+}
+
 /// What recording an intent came to.
 enum Outcome {
     /// The call can be made.
@@ -39,35 +54,17 @@ impl Session {
     /// Asks a provider and records everything: intent before the request leaves,
     /// bytes before what was seen, what was seen before what it means.
     pub fn call(&mut self, options: CallOptions<'_>) -> Result<CallAdvanced, AppError> {
-        if !(1..=ATTEMPTS_MAX).contains(&options.max_attempts) {
-            return Err(AppError::Usage(format!(
-                "--max-attempts: expected 1 to {ATTEMPTS_MAX}, found {}",
-                options.max_attempts
-            )));
-        }
-        if let Some(key) = options.idempotency_key {
-            names::check("--idempotency-key", key)?;
-        }
-        names::check("--provider", options.provider)?;
+        options.check()?;
         let task = options.task.map(|task| self.declared(task)).transpose()?;
         let rules = self.load_rules(options.names)?;
+        let second_effect = options.second_effect;
         let provider = Config::load(&self.context.home)?
             .provider(options.provider)?
             .clone();
         let dialect = provider.dialect(options.provider)?;
         let read = files::read(options.request, BODY_BYTES_MAX);
-        let request = read.as_ref().ok().map(|body| request_ref(body));
-        let model = read.as_ref().ok().and_then(|body| requested_model(body));
-        let route = match read {
-            Ok(body) => {
-                self.keep_request(&body)?;
-                Route::prepare(&self.context, &provider, dialect, body)
-            }
-            Err(error) => Err(Unprepared::request_file(error)),
-        };
-        self.keep_configs(&rules)?;
-        let call = self.stamp().call_id()?;
         let pair = rules.pair();
+        let call = self.stamp().call_id()?;
         let intent = Intent {
             scope: Scope {
                 task: task.map(|task| task.task),
@@ -79,8 +76,8 @@ impl Session {
                 provider: options.provider.to_owned(),
                 dialect: dialect.to_owned(),
                 endpoint: provider.endpoint(dialect),
-                request,
-                requested_model: model,
+                request: read.as_ref().ok().map(|body| request_ref(body)),
+                requested_model: read.as_ref().ok().and_then(|body| requested_model(body)),
                 idempotency_key: options.idempotency_key.map(str::to_owned),
                 interpreter: pair.interpreter,
                 policy: pair.policy,
@@ -90,15 +87,26 @@ impl Session {
                 max_attempts: options.max_attempts,
             },
         };
-        let accept = options.accept_duplicate_effect;
-        let (outcome, appended) = self.intend(&intent, call, route.as_ref().err(), accept)?;
+        // What will be refused leaves no artifact behind; it is asked again below,
+        // where nobody can come between.
+        intent.allowed(self.ledger.reader(), call, second_effect)?;
+        let route = match read {
+            Ok(body) => {
+                self.keep_request(&body)?;
+                Route::prepare(&self.context, &provider, dialect, body)
+            }
+            Err(error) => Err(Unprepared::request_file(error)),
+        };
+        self.keep_configs(&rules)?;
+        let (outcome, appended) =
+            self.intend(&intent, call, route.as_ref().err(), second_effect)?;
         match (outcome, route) {
             (Outcome::Replayed, _) => self.advanced(call, appended, None),
             (Outcome::Intended, Ok(route)) => {
                 let mut recorder =
                     Recorder::new(self, call, intent.body, (rules.interpreter, rules.policy));
                 recorder.route = Some(route);
-                recorder.accept_duplicate_effect = accept;
+                recorder.second_effect = second_effect;
                 recorder.appended = appended;
                 recorder.drive()?;
                 let appended = recorder.appended;
@@ -139,48 +147,55 @@ impl Session {
         intent: &Intent,
         call: CallId,
         unprepared: Option<&Unprepared>,
-        accept: bool,
+        second_effect: SecondEffect,
     ) -> Result<(Outcome, u64), AppError> {
         let evidence = Evidence::new(self.artifacts.clone(), self.ledger.reader())?;
         self.appender()
             .decide(call, Lock::Always, |stamp, reader, _events| {
                 let requested = intent.event(stamp)?;
-                // What could not be read or addressed is equal to nothing.
-                let comparable = intent.body.request.is_some();
-                match standing(reader, &intent.body, call)? {
-                    Standing::Answered(answer) if comparable => {
-                        let replayed = answer.event(&evidence, &requested, stamp)?;
-                        let events = vec![requested, replayed];
-                        Ok(Proposal::Append(Step::Replayed, events, Outcome::Replayed))
-                    }
-                    Standing::Forbidden(refusal) if comparable && !excused(&refusal, accept) => {
-                        Err(refusal.into())
-                    }
-                    Standing::Free | Standing::Answered(_) | Standing::Forbidden(_) => {
-                        let Some(unprepared) = unprepared else {
-                            let events = vec![requested];
-                            return Ok(Proposal::Append(
-                                Step::Requested,
-                                events,
-                                Outcome::Intended,
-                            ));
-                        };
-                        let failed = unprepared.event(&requested, stamp)?;
-                        let events = vec![requested, failed];
-                        let outcome = Outcome::Unprepared;
-                        Ok(Proposal::Append(Step::PreparationFailed, events, outcome))
-                    }
+                if let Some(answer) = intent.allowed(reader, call, second_effect)? {
+                    let replayed = answer.event(&evidence, &requested, stamp)?;
+                    let events = vec![requested, replayed];
+                    return Ok(Proposal::Append(Step::Replayed, events, Outcome::Replayed));
                 }
+                let Some(unprepared) = unprepared else {
+                    let events = vec![requested];
+                    return Ok(Proposal::Append(Step::Requested, events, Outcome::Intended));
+                };
+                let failed = unprepared.event(&requested, stamp)?;
+                let events = vec![requested, failed];
+                let outcome = Outcome::Unprepared;
+                Ok(Proposal::Append(Step::PreparationFailed, events, outcome))
             })
     }
 }
 
 /// Returns whether the caller took the risk that a refusal is about.
-pub(super) const fn excused(refusal: &Refusal, accept_duplicate_effect: bool) -> bool {
-    matches!(refusal, Refusal::KeyInUse { .. }) && accept_duplicate_effect
+pub(super) const fn excused(refusal: &Refusal, second_effect: SecondEffect) -> bool {
+    matches!(refusal, Refusal::KeyInUse { .. }) && matches!(second_effect, SecondEffect::Accepted)
 }
 
 impl Intent {
+    /// Looks at the other calls of the key. What could not be read is equal to
+    /// nothing, and cannot be sent either.
+    fn allowed(
+        &self,
+        reader: store::Reader<'_>,
+        call: CallId,
+        second_effect: SecondEffect,
+    ) -> Result<Option<Box<Answer>>, AppError> {
+        if self.body.request.is_none() {
+            return Ok(None);
+        }
+        match standing(reader, &self.body, call)? {
+            Standing::Forbidden(refusal) if !excused(&refusal, second_effect) => {
+                Err(refusal.into())
+            }
+            Standing::Answered(answer) => Ok(Some(answer)),
+            Standing::Free | Standing::Forbidden(_) => Ok(None),
+        }
+    }
+
     pub(super) fn event(&self, stamp: &Stamp<'_>) -> Result<Event, AppError> {
         stamp.event(self.cause, self.scope, self.body.clone())
     }

@@ -12,9 +12,9 @@ use model::projection::{CallState, Operation, Stage};
 use model::{AttemptId, CallId, Digest, EventId};
 
 use super::keys::{Standing, standing};
-use super::not_next;
 use super::request::{excused, recorded_request};
 use super::route::Route;
+use super::{SecondEffect, not_next};
 use crate::appending::{Lock, Proposal};
 use crate::context::Session;
 use crate::error::AppError;
@@ -35,8 +35,8 @@ pub(super) struct Recorder<'s> {
     pub(super) route: Option<Route>,
     /// The request's bytes, as the caller gave them again.
     pub(super) given: Option<Vec<u8>>,
-    /// Go on although another call of the key may have had its effect.
-    pub(super) accept_duplicate_effect: bool,
+    /// Whether to go on although another call of the key may have had its effect.
+    pub(super) second_effect: SecondEffect,
     /// Decide although a newer pair was adopted meanwhile.
     pub(super) allow_older: bool,
     /// How many events were appended.
@@ -67,7 +67,7 @@ impl<'s> Recorder<'s> {
             policy,
             route: None,
             given: None,
-            accept_duplicate_effect: false,
+            second_effect: SecondEffect::Refused,
             allow_older: false,
             appended: 0,
             latency: None,
@@ -213,7 +213,7 @@ impl<'s> Recorder<'s> {
             session,
             call,
             request,
-            accept_duplicate_effect,
+            second_effect,
             ..
         } = self;
         let (started, appended) =
@@ -225,7 +225,7 @@ impl<'s> Recorder<'s> {
                         return Err(not_next("an attempt", &state));
                     }
                     if let Standing::Forbidden(refusal) = standing(reader, request, *call)?
-                        && !excused(&refusal, *accept_duplicate_effect)
+                        && !excused(&refusal, *second_effect)
                     {
                         return Err(refusal.into());
                     }

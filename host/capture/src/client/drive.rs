@@ -124,7 +124,6 @@ async fn read_body(
             Ok(Err(_)) => {}
             Err(error) => return Ok(Err(error)),
         }
-        watched.check_total()?;
     }
     Ok(Ok(()))
 }

@@ -23,9 +23,9 @@ use crate::target::Target;
 
 /// Timeouts that no test reaches.
 const PATIENT: Timeouts = Timeouts {
-    connect: Duration::from_secs(60),
-    read: Duration::from_secs(60),
-    total: Duration::from_secs(120),
+    connect: Duration::from_mins(1),
+    read: Duration::from_mins(1),
+    total: Duration::from_mins(2),
 };
 
 /// A server with one connection.
@@ -187,7 +187,10 @@ fn check(
 
 /// Returns `length` bytes that no shift maps onto themselves.
 fn pattern(length: usize) -> Vec<u8> {
-    (0..=250).cycle().take(length).collect()
+    let period: Vec<u8> = (0..=250).collect();
+    let mut bytes = period.repeat(length / period.len() + 1);
+    bytes.truncate(length);
+    bytes
 }
 
 /// Returns a response of status 200 with its length.

@@ -142,7 +142,10 @@ impl Wire {
             context.waker().wake_by_ref();
         }
         if let Ok(bytes) = written {
-            passed.moved = Instant::now();
+            // A flush is no byte.
+            if bytes > 0 {
+                passed.moved = Instant::now();
+            }
             return Poll::Ready(Ok(bytes));
         }
         passed.writing = Writing::Failed;

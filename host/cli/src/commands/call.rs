@@ -3,7 +3,7 @@
 
 use app::Session;
 use app::module::RuleNames;
-use app::record::{AttemptAdvanced, CallAdvanced, CallOptions, ContinueOptions};
+use app::record::{AttemptAdvanced, CallAdvanced, CallOptions, ContinueOptions, SecondEffect};
 
 use super::parse;
 use crate::args::{CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs};
@@ -28,7 +28,7 @@ pub(super) fn run(
         },
         max_attempts: args.max_attempts,
         idempotency_key: args.idempotency_key.as_deref(),
-        accept_duplicate_effect: args.accept_duplicate_effect,
+        second_effect: second_effect(args.accept_duplicate_effect),
     };
     advanced(&session.call(options)?, printer)
 }
@@ -84,8 +84,16 @@ pub(super) fn recover(
 fn options<'a>(sending: Option<&'a SendingArgs>, older: Option<&OlderArgs>) -> ContinueOptions<'a> {
     ContinueOptions {
         request: sending.and_then(|sending| sending.request.as_deref()),
-        accept_duplicate_effect: sending.is_some_and(|sending| sending.accept_duplicate_effect),
+        second_effect: second_effect(sending.is_some_and(|one| one.accept_duplicate_effect)),
         allow_older: older.is_some_and(|older| older.allow_older.is_some()),
+    }
+}
+
+const fn second_effect(accepted: bool) -> SecondEffect {
+    if accepted {
+        SecondEffect::Accepted
+    } else {
+        SecondEffect::Refused
     }
 }
 

@@ -1,13 +1,32 @@
-//! Commands that check a home: `verify`, `checkpoint`, `rebuild`, `doctor`.
+//! Commands that check a home: `preregister`, `verify`, `checkpoint`, `rebuild`, `doctor`.
 
 use app::Session;
 use app::doctor::Health;
+use app::preregister::Preregistered;
 use app::verify::VerifyOptions;
 
 use crate::args::VerifyArgs;
 use crate::exit;
 use crate::printer::Printer;
 use crate::progress::Bar;
+
+pub(super) fn preregister(
+    preregistered: &Preregistered,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    if printer.is_json() {
+        printer.document(preregistered)?;
+    } else {
+        let Preregistered {
+            seq,
+            expected_sha256,
+            note,
+            ..
+        } = preregistered;
+        printer.line(format!("event {seq} fixes {expected_sha256} ({note})"))?;
+    }
+    Ok(exit::DONE)
+}
 
 pub(super) fn verify(
     args: &VerifyArgs,

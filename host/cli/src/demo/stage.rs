@@ -1,11 +1,19 @@
 //! The stage: child processes of this program over homes in one folder.
 
 use std::fs;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
+
+/// The variable that holds the demo's key, and a key that is easy to look for.
+pub(super) const KEY_VARIABLE: &str = "REREAD_DEMO_KEY";
+pub(super) const KEY: &str = "demo-key-that-no-file-may-hold";
 
 /// Runs this program over homes below one folder.
 pub(super) struct Stage {
@@ -33,13 +41,46 @@ impl Stage {
         self.folder.join(name)
     }
 
-    /// Runs one command in a process of its own, and reads its JSON lines.
-    pub(super) fn run(&self, home: &str, arguments: &[&str]) -> anyhow::Result<Ran> {
-        let output = Command::new(&self.program)
+    /// Returns this program's file.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    fn command(&self, home: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
             .arg("--home")
             .arg(self.path(home))
             .arg("--json")
             .args(arguments)
+            .env(KEY_VARIABLE, KEY);
+        command
+    }
+
+    /// Runs one command that is killed at a fault point, and returns the signal that
+    /// ended it. The point is armed by a socket that only the child inherits.
+    pub(super) fn killed_at(
+        &self,
+        home: &str,
+        arguments: &[&str],
+        point: &str,
+    ) -> anyhow::Result<Option<i32>> {
+        let (mut ours, theirs) = UnixStream::pair().context("making a pair of sockets")?;
+        let script = format!("{}kill {point} 1\nend\n", crate::faults::MAGIC);
+        ours.write_all(script.as_bytes())
+            .context("arming a fault point")?;
+        let output = self
+            .command(home, arguments)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .output()
+            .with_context(|| format!("starting reread {}", arguments.join(" ")))?;
+        Ok(output.status.signal())
+    }
+
+    /// Runs one command in a process of its own, and reads its JSON lines.
+    pub(super) fn run(&self, home: &str, arguments: &[&str]) -> anyhow::Result<Ran> {
+        let output = self
+            .command(home, arguments)
             .output()
             .with_context(|| format!("starting reread {}", arguments.join(" ")))?;
         let text = String::from_utf8(output.stdout).context("reading what the process printed")?;

@@ -135,7 +135,8 @@ fn a_body_without_an_end_is_left_at_the_bound() {
     ] {
         let received = exchange(move |stream| {
             send(stream, head.as_bytes());
-            while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+            let piece = vec![b'x'; 1 << 16];
+            while stream.write_all(&piece).is_ok() {}
         });
         check_partial(&received, ClientGone, &vec![b'x'; BODY_BYTES_MAX]);
     }

@@ -89,6 +89,24 @@ fn a_drip_that_never_rests_ends_with_the_total() {
 }
 
 #[test]
+fn bytes_that_are_taken_put_the_read_timeout_off() {
+    // No socket buffers the whole body, so every read lets some bytes move.
+    let body = pattern(32 << 20);
+    let server = Server::start(|mut stream| {
+        let mut piece = vec![0; 2 << 20];
+        for _ in 0..10 {
+            std::thread::sleep(SHORT / 4);
+            stream.read_exact(&mut piece).expect("a part of the body");
+        }
+        send(&mut stream, &response(b"enough"));
+        hold(&mut stream);
+    });
+    let received = post(&client(), &server.target("/"), &body, IMPATIENT_READ);
+    check_whole(&received, 200, b"enough");
+    server.result();
+}
+
+#[test]
 fn bytes_that_move_put_the_read_timeout_off() {
     // Ten rests of a quarter of the timeout each are longer than the timeout.
     let received = exchange_within(IMPATIENT_READ, |stream| {
@@ -115,6 +133,48 @@ fn a_flood_ends_with_the_total() {
     });
     let body = received.body.clone().unwrap_or_default();
     check_partial(&received, Timeout, &body);
+}
+
+/// Returns a listener that answers no further connection, and those that it has.
+fn silent() -> (TcpListener, Vec<TcpStream>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .expect("a runtime");
+    let listener = runtime.block_on(async {
+        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+        socket
+            .bind("127.0.0.1:0".parse().expect("an address"))
+            .expect("a free port");
+        let listener = socket.listen(1).expect("a listener");
+        listener.into_std().expect("a listener")
+    });
+    let address = listener.local_addr().expect("an address");
+    let connect = || TcpStream::connect_timeout(&address, SHORT).ok();
+    (listener, std::iter::from_fn(connect).take(64).collect())
+}
+
+#[test]
+fn an_address_that_never_answers_leaves_time_for_the_next() {
+    let (listener, _queue) = silent();
+    let address = listener.local_addr().expect("an address");
+    let target = Target::parse("http://api.test/").expect("a target");
+    let received = post(
+        &client_that_finds(vec![address]),
+        &target,
+        b"",
+        IMPATIENT_CONNECT,
+    );
+    check_none(&received, ConnectTimeout);
+
+    let server = Server::start(|mut stream| {
+        read_request(&mut stream);
+        send(&mut stream, &response(b"the second"));
+    });
+    let client = client_that_finds(vec![address, server.address]);
+    let received = post(&client, &target, b"", IMPATIENT_CONNECT);
+    check_whole(&received, 200, b"the second");
+    server.result();
 }
 
 #[test]
