@@ -85,7 +85,7 @@ def call_state(call, events, twin=None, unavailable=None):
     superseded_by = resumed_as = None
     if stage in EARLY and twin:
         superseded_by, operation = twin, "none"
-    elif stage in EARLY and resumed:
+    elif resumed and (stage in EARLY or stage == "effect_unknown"):
         resumed_as, operation = resumed["body"]["to_call"], "none"
     if operation == "reinterpret" and unavailable:
         operation = "none"

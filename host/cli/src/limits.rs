@@ -17,7 +17,11 @@ history     Whoever holds the ledger file and the log key can rewrite all of his
             `reread verify --against FILE`.
 effects     Reinterpretation changes what is concluded and what is to be done next. It undoes
             nothing that was done. A call to a provider is never promised to happen exactly
-            once.
+            once: a process that dies between sending and recording leaves a call whose effect
+            is unknown, and says so. An idempotency key holds within one home; the provider
+            does not know it.
+calls       Requests are HTTP/1.1, one connection each, without proxies of the environment and
+            without redirects. A response over 64 MiB is cut and recorded as interrupted.
 refusal     When bytes are missing, altered, withheld or erased, every reading of them is
             refused. Nothing derived ever stands in for them.
 copies      Files are readable by their owner only. They are not encrypted; whoever can read

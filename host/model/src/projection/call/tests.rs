@@ -479,11 +479,12 @@ fn a_resumed_call_names_the_one_that_continues_it() {
         prior_stage: "requested".into(),
         basis: "no effect".into(),
     };
-    let state = state(vec![(0, requested()), (0, resumed.into())]);
-    assert_eq!(
-        (state.resumed_as, state.next_operation),
-        (Some(OTHER), Operation::None)
-    );
+    let unknown = [(0, requested()), (0, manifest()), (1, started(1))];
+    for events in [&unknown[..1], &unknown[..2], &unknown] {
+        let state = state([events, &[(0, resumed.clone().into())]].concat());
+        let expected = (Some(OTHER), Operation::None);
+        assert_eq!((state.resumed_as, state.next_operation), expected);
+    }
 }
 
 #[test]
