@@ -6,6 +6,7 @@
 pub mod artifact;
 pub mod attempt;
 pub mod call;
+mod cause;
 pub mod home;
 pub mod module;
 mod named;

@@ -227,8 +227,20 @@ impl<'a, 'f> History<'a, 'f> {
                 format!("a {kind} event cannot stand here"),
             )?;
         }
-        if let Some(cause) = found.cause {
-            self.earlier(seq, cause, "cause")?;
+        let kind = found.kind();
+        match found.cause {
+            Some(id) => {
+                if let Some(cause) = self.earlier(seq, id, "cause")?
+                    && let Some(detail) = placed.contradicts(&cause)
+                {
+                    self.findings.add(event(seq), "cause", detail)?;
+                }
+            }
+            None if kind.may_have_no_cause() => {}
+            None => {
+                let detail = format!("a {} event needs a cause", kind.as_str());
+                self.findings.add(event(seq), "cause", detail)?;
+            }
         }
         self.body(placed)
     }
