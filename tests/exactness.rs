@@ -8,7 +8,7 @@ use std::net::{SocketAddrV4, TcpStream};
 use std::os::fd::OwnedFd;
 
 use model::Digest;
-use model::bounds::BODY_BYTES_MAX;
+use model::bounds::EXCHANGE_BYTES_MAX;
 use rustix::net::{AddressFamily, SocketType};
 use serde_json::{Value, json};
 
@@ -201,11 +201,12 @@ fn a_body_of_32_megabytes_is_kept_byte_for_byte() {
 }
 
 #[test]
-fn of_a_body_beyond_the_bound_what_fits_is_kept() {
-    static BOUND: [u8; BODY_BYTES_MAX] = [0; BODY_BYTES_MAX];
+fn of_a_body_beyond_the_bound_what_fits_is_kept_and_read() {
+    const FITS: usize = EXCHANGE_BYTES_MAX - REQUEST.len();
+    static BOUND: [u8; FITS] = [0; FITS];
     let zeros = |count: usize| json!({"body_repeat": {"byte": 0, "count": count}});
-    let fits = whole("64 MiB", 200, "unknown", zeros(BODY_BYTES_MAX));
-    let mut longer = broken("a byte more", "ClientGone", zeros(BODY_BYTES_MAX + 1));
+    let fits = whole("what fits", 200, "unknown", zeros(FITS));
+    let mut longer = broken("a byte more", "ClientGone", zeros(FITS + 1));
     longer.kept = Kept::Bytes(&BOUND);
     holds(&fits, "");
     holds(&longer, "");

@@ -340,7 +340,7 @@ fn without_a_usable_config_only_what_needs_it_is_refused() {
         (
             Some([toml("a", "b"), b"[more]\n".to_vec()].concat()),
             "usage",
-            at("4: unknown field `more`, expected `defaults`"),
+            at("4: unknown field `more`, expected `defaults` or `providers`"),
         ),
         (Some(b"abc\xff".to_vec()), "usage", not_text),
         (

@@ -109,7 +109,7 @@ impl Client {
             let runtime = runtime.map_err(|error| Failure::unprepared(&error))?;
             Ok((request, self.tls_for(outgoing.target)?, runtime))
         });
-        let mut seen = Seen::default();
+        let mut seen = Seen::of(outgoing.body.len());
         let started = Instant::now();
         let (request, tls, runtime) = match prepared {
             Ok(prepared) => prepared,

@@ -21,7 +21,8 @@ effects     Reinterpretation changes what is concluded and what is to be done ne
             is unknown, and says so. An idempotency key holds within one home; the provider
             does not know it.
 calls       Requests are HTTP/1.1, one connection each, without proxies of the environment and
-            without redirects. A response over 64 MiB is cut and recorded as interrupted.
+            without redirects. A request is at most 48 MiB; a response that passes 63 MiB with
+            its request is cut and recorded as interrupted.
 refusal     When bytes are missing, altered, withheld or erased, every reading of them is
             refused. Nothing derived ever stands in for them.
 copies      Files are readable by their owner only. They are not encrypted; whoever can read

@@ -31,5 +31,12 @@ pub const PROVIDER_WORD_BYTES_MAX: usize = 256;
 /// The body of one request or response, in bytes; also the input of a module.
 pub const BODY_BYTES_MAX: usize = 64 << 20;
 
+/// Request and response of one recorded attempt together, in bytes: what a module can
+/// be given, less a mebibyte for headers and configuration. A longer response is cut.
+pub const EXCHANGE_BYTES_MAX: usize = BODY_BYTES_MAX - (1 << 20);
+
+/// The request of one recorded call, in bytes: it leaves room for a response.
+pub const REQUEST_BYTES_MAX: usize = 48 << 20;
+
 /// Names that people choose (actors, providers, titles, external ids), in bytes.
 pub const NAME_BYTES_MAX: usize = 512;

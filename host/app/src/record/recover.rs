@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use model::bounds::BODY_BYTES_MAX;
+use model::bounds::REQUEST_BYTES_MAX;
 use model::event::call::{CallManifest, CallRequested, CallResumed};
 use model::event::{Body, Kind, Placed, Scope};
 use model::projection::adopted::adopted;
@@ -181,7 +181,7 @@ impl Session {
         }
         let given = options
             .request
-            .map(|path| files::read(path, BODY_BYTES_MAX));
+            .map(|path| files::read(path, REQUEST_BYTES_MAX));
         let given = given.transpose()?;
         let loaded = self.load_recorded_pair(&old.request)?;
         let unread = old.state.stage == Stage::Observed;
@@ -262,7 +262,7 @@ impl Session {
         let Some(sha256) = recorded else {
             return Err(not_next("resume", &old.state));
         };
-        let given = given.map(|path| files::read(path, BODY_BYTES_MAX));
+        let given = given.map(|path| files::read(path, REQUEST_BYTES_MAX));
         request_bytes(self, (call, sha256), given.transpose()?)
     }
 

@@ -1,6 +1,6 @@
 //! `call run`: a new intent, and everything up to its end.
 
-use model::bounds::{ATTEMPTS_MAX, BODY_BYTES_MAX};
+use model::bounds::{ATTEMPTS_MAX, REQUEST_BYTES_MAX};
 use model::event::call::{CallPreparationFailed, CallReplayed, CallRequested};
 use model::event::{ArtifactRef, Event, Placed, Preservation, Scope};
 use model::{CallId, EventId};
@@ -62,7 +62,7 @@ impl Session {
             .provider(options.provider)?
             .clone();
         let dialect = provider.dialect(options.provider)?;
-        let read = files::read(options.request, BODY_BYTES_MAX);
+        let read = files::read(options.request, REQUEST_BYTES_MAX);
         let pair = rules.pair();
         let call = self.stamp().call_id()?;
         let intent = Intent {

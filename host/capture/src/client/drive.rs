@@ -5,7 +5,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{CONTENT_LENGTH, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use hyper::{HeaderMap, Method, Request, StatusCode, Uri};
-use model::bounds::BODY_BYTES_MAX;
+use model::bounds::EXCHANGE_BYTES_MAX;
 use model::exchange::ExceptionType;
 
 use super::Outgoing;
@@ -18,17 +18,28 @@ use super::wire::{Stream, Watch, Wire};
 const BUFFER_BYTES_MAX: usize = 2 * HEAD_BYTES_MAX;
 
 /// What has been seen of a response, at any time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Seen {
     /// The final head, once it arrived.
     pub(super) head: Option<Head>,
     /// The bytes of the body that arrived.
     pub(super) body: Vec<u8>,
+    /// How long the body may become.
+    body_bytes_max: usize,
 }
 
 impl Seen {
+    /// Nothing is seen yet of the response to a request of this length.
+    pub(super) const fn of(request_bytes: usize) -> Self {
+        Self {
+            head: None,
+            body: Vec::new(),
+            body_bytes_max: EXCHANGE_BYTES_MAX.saturating_sub(request_bytes),
+        }
+    }
+
     fn push(&mut self, data: &[u8]) -> Result<(), Failure> {
-        let room = BODY_BYTES_MAX.saturating_sub(self.body.len());
+        let room = self.body_bytes_max.saturating_sub(self.body.len());
         let Some(kept) = data.get(..room).filter(|kept| kept.len() < data.len()) else {
             self.body.extend_from_slice(data);
             return Ok(());
@@ -36,7 +47,7 @@ impl Seen {
         self.body.extend_from_slice(kept);
         Err(Failure::new(
             ExceptionType::ClientGone,
-            format!("the body is longer than {BODY_BYTES_MAX} bytes"),
+            format!("the body is longer than {} bytes", self.body_bytes_max),
         ))
     }
 }

@@ -1,6 +1,6 @@
 //! Responses that break off, and what is no response at all.
 
-use model::bounds::BODY_BYTES_MAX;
+use model::bounds::EXCHANGE_BYTES_MAX;
 use model::exchange::ExceptionType::{
     ClientGone, ConnectError, ConnectionClosed, ConnectionReset, DnsError, ProtocolError,
 };
@@ -138,7 +138,7 @@ fn a_body_without_an_end_is_left_at_the_bound() {
             let piece = vec![b'x'; 1 << 16];
             while stream.write_all(&piece).is_ok() {}
         });
-        check_partial(&received, ClientGone, &vec![b'x'; BODY_BYTES_MAX]);
+        check_partial(&received, ClientGone, &vec![b'x'; EXCHANGE_BYTES_MAX - 2]);
     }
 }
 

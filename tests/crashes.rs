@@ -1,0 +1,169 @@
+//! A process that dies at any fault point loses nothing and repeats nothing.
+//!
+//! The points are those that a run tells of. Each is tried in a home of its own, with
+//! a provider of its own that counts what reaches it.
+
+mod arming;
+mod exchange;
+mod intent;
+mod settle;
+
+use crate::crashes::settle::Settled;
+use crate::faults::{Scene, failed, killed, traced};
+
+/// A command, and where the call stands that it is tried on.
+struct Plan {
+    /// How many attempts the policy wants.
+    attempts: usize,
+    /// Where the call was killed that the command continues; none for `call run`.
+    begun: Option<&'static str>,
+    /// The command's name and, after the call, its flags.
+    command: &'static [&'static str],
+}
+
+/// What is done at a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blow {
+    Kill,
+    Fail,
+}
+
+const RUN: Option<&str> = None;
+
+impl Plan {
+    fn new(attempts: usize, begun: Option<&'static str>, command: &'static [&'static str]) -> Self {
+        Self {
+            attempts,
+            begun,
+            command,
+        }
+    }
+
+    fn scene(&self) -> Scene {
+        match self.attempts {
+            1 => Scene::answering(),
+            _ => Scene::overloaded_once(),
+        }
+    }
+
+    fn call(&self, scene: &Scene) -> std::process::Command {
+        scene.call(&["--max-attempts", &self.attempts.to_string()])
+    }
+
+    /// Makes the command, not yet started, and what has to be there before it.
+    fn command(&self, scene: &Scene) -> std::process::Command {
+        let (Some(point), [name, flags @ ..]) = (self.begun, self.command) else {
+            return self.call(scene);
+        };
+        killed(self.call(scene), point);
+        let call = scene.calls().remove(0).id;
+        scene.command(&[&[*name, &call], flags].concat())
+    }
+
+    /// Strikes at every point that the command reaches.
+    fn strike(&self, blow: Blow) {
+        let scene = self.scene();
+        let (ran, points) = traced(self.command(&scene));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(points.len() >= 2, "{points:?}");
+        let wanted = Settled::of(&scene, "end").receipts;
+        let mut settled = Vec::new();
+        for point in &points {
+            let scene = self.scene();
+            let command = self.command(&scene);
+            match blow {
+                Blow::Kill => killed(command, point),
+                Blow::Fail => self.fails(&scene, command, point),
+            }
+            let one = Settled::of_call(&scene, point, || self.call(&scene));
+            one.holds(point, wanted);
+            settled.push(one);
+        }
+        let unknown = settled.iter().filter(|one| one.unknown.is_some()).count();
+        let name = self.command.first().unwrap_or(&"call run");
+        println!(
+            "{name} ({} wanted): {} points {}, 0 of {} lost or repeated anything; {unknown} refused \
+             until a second effect was accepted",
+            self.attempts,
+            points.len(),
+            if blow == Blow::Kill {
+                "killed"
+            } else {
+                "failed"
+            },
+            points.len(),
+        );
+    }
+
+    fn fails(&self, scene: &Scene, command: std::process::Command, point: &str) {
+        let (code, message) = failed(command, point).refused(1);
+        let (name, _) = point.split_once(' ').unwrap();
+        let plain = format!("a failure was asked for at {name}");
+        let of_calls: Vec<_> = scene
+            .calls()
+            .iter()
+            .map(|call| format!("call {}: {plain}", call.id))
+            .collect();
+        assert_eq!(code, "injected_failure");
+        assert!(message == plain || of_calls.contains(&message), "{message}");
+    }
+}
+
+#[test]
+fn a_call_killed_at_any_point_is_recovered() {
+    Plan::new(1, RUN, &[]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_call_that_retries_killed_at_any_point_is_recovered() {
+    Plan::new(2, RUN, &[]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_resume_killed_at_any_point_is_recovered() {
+    Plan::new(1, Some("after:call.manifest 1"), &["resume"]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_redecide_killed_at_any_point_is_recovered() {
+    Plan::new(1, Some("after:attempt.observed 1"), &["redecide"]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_finalize_killed_at_any_point_is_recovered() {
+    Plan::new(1, Some("after:attempt.retry_decided 1"), &["finalize"]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_recovery_from_the_intent_killed_at_any_point_is_recovered() {
+    Plan::new(2, Some("after:call.requested 1"), &["recover"]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_recovery_from_the_bytes_killed_at_any_point_is_recovered() {
+    Plan::new(2, Some("after:attempt.observed 1"), &["recover"]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_recovery_from_a_decided_attempt_killed_at_any_point_is_recovered() {
+    Plan::new(2, Some("after:attempt.retry_decided 1"), &["recover"]).strike(Blow::Kill);
+}
+
+#[test]
+fn a_recovery_that_accepts_a_second_effect_killed_at_any_point_is_recovered() {
+    let command = &["recover", "--accept-duplicate-effect"];
+    Plan::new(1, Some("after:exchange 1"), command).strike(Blow::Kill);
+}
+
+#[test]
+fn a_call_that_fails_at_any_point_is_recovered() {
+    Plan::new(2, RUN, &[]).strike(Blow::Fail);
+}
+
+#[test]
+fn a_command_that_continues_and_fails_at_any_point_is_recovered() {
+    Plan::new(1, Some("after:call.manifest 1"), &["resume"]).strike(Blow::Fail);
+    Plan::new(1, Some("after:attempt.observed 1"), &["redecide"]).strike(Blow::Fail);
+    Plan::new(1, Some("after:attempt.retry_decided 1"), &["finalize"]).strike(Blow::Fail);
+    Plan::new(2, Some("after:attempt.retry_decided 1"), &["recover"]).strike(Blow::Fail);
+}

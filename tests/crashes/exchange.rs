@@ -1,0 +1,105 @@
+//! A process that dies while the provider has its request.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::crashes::settle::{effect_unknown, orphans, orphans_told};
+use crate::faults::{Scene, start};
+use crate::recording_support::{REQUEST, call, chat_reply};
+use crate::support::{Ran, text};
+
+fn holding() -> Scene {
+    let mut held = chat_reply();
+    held["hold_before"] = json!(true);
+    Scene::with(&json!([held, chat_reply()]), "")
+}
+
+#[test]
+fn bytes_kept_before_their_observation_are_an_orphan_and_the_effect_is_unknown() {
+    let scene = Scene::answering();
+    let call = scene.killed_call(&[], "after:response_artifact 1");
+    assert_eq!(orphans(&scene), orphans_told(1));
+    let state = scene.state(&call);
+    assert_eq!(state["stage"], "effect_unknown");
+    assert_eq!(state["next_operation"], "reconcile_effect");
+    assert_eq!(state["duplicate_effect_risk"], true);
+    assert_eq!(scene.receipts(), 1);
+}
+
+#[test]
+fn that_an_attempt_starts_is_recorded_before_its_request_leaves() {
+    let mut scene = holding();
+    let running = start(scene.call(&[]), &["trace"]);
+    scene.provider.wait_request(1);
+    let call = scene.calls().remove(0);
+    let kinds = call.kinds();
+    assert_eq!(
+        kinds,
+        ["call.requested", "call.manifest", "attempt.started"]
+    );
+    let state = scene.state(&call.id);
+    assert_eq!(state["stage"], "effect_unknown");
+    assert_eq!(state["duplicate_effect_risk"], true);
+    scene.provider.go();
+    let ran = running.ran();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.document()["status"], "succeeded");
+    assert_eq!(scene.receipts(), 1);
+}
+
+#[test]
+fn a_naive_restart_sends_twice_and_a_recovery_does_not() {
+    let mut scene = holding();
+    let running = start(scene.call(&[]), &["trace"]);
+    scene.provider.wait_request(1);
+    running.kill();
+    let old = scene.calls().remove(0).id;
+    assert_eq!(scene.receipts(), 1);
+
+    // Ours: refused, and still one.
+    for command in [["recover", &old], ["resume", &old]] {
+        let refused = scene.refuses(&command, 4);
+        assert_eq!(refused, ("effect_unknown".to_owned(), effect_unknown(&old)));
+    }
+    assert_eq!(scene.receipts(), 1);
+
+    // The control: the same request again in a copy, as if nothing had been recorded.
+    let copy = scene.home.copy();
+    let ran: Ran = call(&copy, REQUEST, &[])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.document()["status"], "succeeded");
+    assert_eq!(scene.receipts(), 2);
+}
+
+#[test]
+fn a_second_effect_is_had_only_by_asking_for_it() {
+    let mut scene = holding();
+    let running = start(scene.call(&[]), &["trace"]);
+    scene.provider.wait_request(1);
+    running.kill();
+    let old = scene.calls().remove(0).id;
+    let resumed = scene
+        .home
+        .must(&["resume", &old, "--accept-duplicate-effect"])
+        .document();
+    assert_eq!(resumed["stage"], "completed");
+    assert_eq!(resumed["status"], "succeeded");
+    assert_eq!(resumed["resumed_from"], old.as_str());
+    assert_eq!(scene.receipts(), 2);
+    let state = scene.state(&old);
+    assert_eq!(state["stage"], "effect_unknown");
+    assert_eq!(state["next_operation"], "none");
+    assert_eq!(state["resumed_as"], resumed["call"]);
+    let reason = format!("resumed as call {}", text(&resumed, "call"));
+    assert_eq!(state["reason"], reason);
+    // The risk was taken once: asking again does nothing more.
+    let (code, _) = scene.refuses(&["resume", &old, "--accept-duplicate-effect"], 4);
+    assert_eq!(code, "not_next");
+    assert_eq!(scene.receipts(), 2);
+    scene.home.must(&["verify"]);
+}
