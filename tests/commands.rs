@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::ledger::row_count;
+use crate::recording_support::{Provider, REQUEST, call_once, chat_reply, home_with};
 use crate::support::{Ran, TestHome, V1, V2, chat, text};
 
 /// Runs this program without a home.
@@ -66,6 +67,9 @@ fn commands() -> Vec<Vec<String>> {
     commands
 }
 
+/// What only the program itself starts.
+const HIDDEN: [&str; 2] = ["compile-module", "demo-provider"];
+
 #[test]
 fn every_command_has_help_that_names_each_of_its_options_and_commands() {
     let mut completed = completed();
@@ -77,7 +81,10 @@ fn every_command_has_help_that_names_each_of_its_options_and_commands() {
         for (flag, help) in [("-h", "short"), ("--help", "long")] {
             let ran = reread(&[&words[..], &[flag]].concat());
             assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{words:?}");
-            for option in options.iter().filter(|option| *option != "compile-module") {
+            for option in options
+                .iter()
+                .filter(|name| !HIDDEN.contains(&name.as_str()))
+            {
                 let named = ran
                     .stdout
                     .split(|c: char| !(c.is_alphanumeric() || c == '-'));
@@ -91,7 +98,8 @@ fn every_command_has_help_that_names_each_of_its_options_and_commands() {
         }
     }
     let left: Vec<_> = completed.into_keys().collect();
-    assert_eq!(left, ["reread__subcmd__compile__subcmd__module"]);
+    let hidden = HIDDEN.map(|name| format!("reread-{name}").replace('-', "__subcmd__"));
+    assert_eq!(left, hidden);
     assert!(options_seen > 400, "only {options_seen} options were seen");
 }
 
@@ -217,14 +225,20 @@ fn prints_json(home: &TestHome, command: &str, code: i32) {
 
 #[test]
 fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
-    let home = TestHome::fresh();
+    let provider = Provider::start(&json!([chat_reply()]));
+    let home = home_with(&provider.url(), "openai.chat", "");
+    let request = home.write("request.json", REQUEST);
+    let made = call_once(&home, REQUEST);
+    let made = text(&made, "call");
+    let receipts = home.path().with_file_name("receipts");
     let file = home.write_exchanges("one.jsonl", &[chat("one", "All of it.", "stop")]);
     let criteria = home.write("criteria", b"it is there\n");
     let module = home.write("module.wasm", b"no module");
     let pages = home.path().with_file_name("pages");
     fs::create_dir(&pages).unwrap();
-    let [file, criteria, module, pages] =
-        [file, criteria, module, pages].map(|path| path.to_str().unwrap().to_owned());
+    let [file, criteria, module, pages, request, receipts] =
+        [file, criteria, module, pages, request, receipts]
+            .map(|path| path.to_str().unwrap().to_owned());
     let imported = home.must(&["import", "exchange", &file]).lines();
     let (call, attempt) = (text(&imported[0], "call"), text(&imported[0], "attempt"));
     let shown = home.must(&["show", attempt]).document();
@@ -233,7 +247,9 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
     let task = home.must(&create.split(' ').collect::<Vec<_>>()).document();
     let task = text(&task, "task");
     let done = format!(
-        "demo\n{create}\ntask show {task}\ntask list\nimport exchange {file}\n\
+        "demo\ndemo-provider --receipts {receipts}\npreregister {criteria}\n\
+         call run --provider kestrel --request {request}\nrecover {made}\nredecide {made}\n\
+         finalize {made}\n{create}\ntask show {task}\ntask list\nimport exchange {file}\n\
          interpret {attempt}\ninterpret all\nreinterpret attempt {attempt}\n\
          reinterpret call {call}\nreinterpret all\nreinterpret all --dry-run\n\
          state\nstate call {call}\nstate task {task}\nshow {call}\nlog\noutput {attempt}\n\
@@ -250,10 +266,14 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
         prints_json(&home, command, 2);
     }
     prints_json(&home, &format!("module add {module}"), 7);
+    prints_json(&home, &format!("resume {made}"), 4);
     // Every command of the help was among them.
     for words in commands() {
         let name = words.join(" ");
-        let mut run = done.lines().chain(refused.lines()).chain(["module add"]);
+        let mut run = done
+            .lines()
+            .chain(refused.lines())
+            .chain(["module add", "resume"]);
         assert!(
             run.any(|line| line.starts_with(&name)),
             "{name} was not run"
