@@ -103,6 +103,8 @@ fn context(home: &Path) -> Context {
         actor: "benchmark".parse().unwrap(),
         clock: Box::new(Fixed),
         program: PathBuf::from("none"),
+        variable: |_| None,
+        faults: Box::new(app::fault::NoFaults),
     }
 }
 

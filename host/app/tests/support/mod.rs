@@ -24,6 +24,8 @@ pub(crate) fn context(home: &Path) -> Context {
         actor: "operator".parse().unwrap(),
         clock: Box::new(Fixed),
         program: PathBuf::from("none"),
+        variable: |_| None,
+        faults: Box::new(app::fault::NoFaults),
     }
 }
 
