@@ -166,4 +166,6 @@ fn a_command_that_continues_and_fails_at_any_point_is_recovered() {
     Plan::new(1, Some("after:attempt.observed 1"), &["redecide"]).strike(Blow::Fail);
     Plan::new(1, Some("after:attempt.retry_decided 1"), &["finalize"]).strike(Blow::Fail);
     Plan::new(2, Some("after:attempt.retry_decided 1"), &["recover"]).strike(Blow::Fail);
+    let command = &["recover", "--accept-duplicate-effect"];
+    Plan::new(1, Some("after:exchange 1"), command).strike(Blow::Fail);
 }

@@ -21,6 +21,7 @@ mod caches;
 mod checkpoints;
 mod commands;
 mod concurrency;
+mod continuing;
 mod corpus;
 mod crashes;
 mod credentials;

@@ -107,7 +107,7 @@ const CASES: [Case; 10] = [
         stage: "decided",
         next: "finalize_call",
         effect: "observed",
-        reason: "the attempt is decided, the call is not",
+        reason: "the call's status is not decided",
         attempts: 1,
         reach: || killed_at("after:attempt.retry_decided 1"),
     },
@@ -226,4 +226,39 @@ fn each_next_operation_but_none_is_what_recover_does_or_refuses() {
             }
         }
     }
+}
+
+#[test]
+fn a_task_waits_for_the_next_operation_of_its_call() {
+    let scene = Scene::answering();
+    let criteria = scene.home.write("criteria.md", b"- It answers.\n");
+    let criteria = criteria.to_str().unwrap();
+    let create = [
+        "task",
+        "create",
+        "Herons",
+        "--output",
+        "answer",
+        "--criteria",
+        criteria,
+    ];
+    let task = text(&scene.home.must(&create).document(), "task").to_owned();
+    let call = scene.killed_call(&["--task", &task], "after:attempt.observed 1");
+    let next = || {
+        let state = scene.home.must(&["state", "task", &task]).document();
+        text(&state, "task_next_operation").to_owned()
+    };
+    assert_eq!(next(), "reinterpret");
+    scene.home.must(&["redecide", &call]);
+    assert_eq!(next(), "finalize_call");
+    scene.home.must(&["recover", &call]);
+    assert_eq!(next(), "check_and_accept");
+    let calls = scene.calls();
+    assert!(
+        calls[0]
+            .events
+            .iter()
+            .all(|event| event["task"] == task.as_str())
+    );
+    assert_eq!(scene.receipts(), 1);
 }
