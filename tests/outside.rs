@@ -1,6 +1,8 @@
 //! A reader written from `docs/format.md` alone, in another language, and the
 //! program must agree about a home: what stands in it and what is wrong with it.
 
+mod recorded;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
