@@ -203,3 +203,32 @@ fn errors_of_configuration_and_key_do_not_repeat_values() {
         holds_none(home);
     }
 }
+
+#[test]
+fn the_doctor_tells_which_providers_could_be_asked_and_asks_none() {
+    let provider = provider(1);
+    let checked = |more: &str, key: Option<&str>, code: i32| {
+        let home = home_with(&provider.url(), "openai.chat", more);
+        let mut command = home.command(&["--json", "doctor"]);
+        if let Some(key) = key {
+            command.env("KESTREL_KEY", key);
+        }
+        let ran = Ran::from(command.output().unwrap());
+        assert_eq!(ran.code, code, "{ran:?}");
+        let mut checks = ran.lines();
+        checks.retain(|check| check["check"] == "provider");
+        assert_eq!(checks.len(), 1);
+        ["health", "detail"].map(|name| text(&checks[0], name).to_owned())
+    };
+    let needs_key = "key_env = \"KESTREL_KEY\"";
+    let url = format!("kestrel: {}/chat/completions", provider.url());
+    assert_eq!(checked(needs_key, Some("k"), 0), ["ok", &url]);
+    let unset = "kestrel: variable KESTREL_KEY is not set";
+    assert_eq!(checked(needs_key, None, 0), ["note", unset]);
+    let taken = "kestrel: headers: host is set by this program";
+    assert_eq!(
+        checked("headers = { host = \"x\" }", None, 3),
+        ["problem", taken]
+    );
+    assert_eq!(provider.receipts(), Vec::<Value>::new());
+}

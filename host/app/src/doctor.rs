@@ -7,9 +7,11 @@ use std::path::Path;
 use serde::Serialize;
 use store::artifacts::Found;
 
+use crate::config::Config;
 use crate::context::Session;
 use crate::error::AppError;
 use crate::progress::Silent;
+use crate::record::{self, Unfit};
 use crate::verify::VerifyOptions;
 
 /// How a check ended.
@@ -53,6 +55,7 @@ impl Session {
         checks.push(self.permissions()?);
         checks.push(self.modules_check());
         checks.push(self.defaults_check());
+        checks.extend(self.providers_check());
         let mut findings = Vec::new();
         let verified = self.verify(&VerifyOptions::default(), &mut Silent, &mut |finding| {
             findings.push(finding);
@@ -157,6 +160,30 @@ impl Session {
             "defaults",
             format!("{} and {}", defaults.interpreter, defaults.policy),
         )
+    }
+}
+
+impl Session {
+    /// Every provider of the configuration could be asked. A key that is not in this
+    /// environment is no fault of the home.
+    fn providers_check(&self) -> Vec<Check> {
+        // A configuration that cannot be read is told beside the defaults.
+        let Ok(config) = Config::load(&self.context.home) else {
+            return Vec::new();
+        };
+        let checked = config.providers.iter().map(|(name, provider)| {
+            let (health, detail) = match record::fitness(&self.context, name, provider) {
+                Ok(url) => (Health::Ok, url),
+                Err(Unfit::Key(detail)) => (Health::Note, detail),
+                Err(Unfit::Configuration(detail)) => (Health::Problem, detail),
+            };
+            Check {
+                check: "provider",
+                health,
+                detail: format!("{name}: {detail}"),
+            }
+        });
+        checked.collect()
     }
 }
 

@@ -22,7 +22,9 @@ use model::reading::GenerationState;
 use model::{AttemptId, CallId, Digest, EventId, TaskId};
 use serde::Serialize;
 
-use crate::context::Session;
+use self::route::Route;
+use crate::config::Provider;
+use crate::context::{Context, Session};
 use crate::error::AppError;
 use crate::evidence::Evidence;
 use crate::module::RuleNames;
@@ -215,6 +217,28 @@ pub struct AttemptAdvanced {
     pub decision_reason: Option<String>,
     /// From just before connecting to the end of the response.
     pub latency_ms: Option<u64>,
+}
+
+/// Why a provider of the configuration cannot be asked now.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// Its key is not in the environment.
+    Key(String),
+    /// Its table is wrong.
+    Configuration(String),
+}
+
+/// Prepares an empty request to a provider, sends nothing, and returns where it would
+/// go.
+pub(crate) fn fitness(context: &Context, name: &str, provider: &Provider) -> Result<String, Unfit> {
+    let dialect = provider
+        .dialect(name)
+        .map_err(|error| Unfit::Configuration(error.to_string()))?;
+    match Route::prepare(context, provider, dialect, Vec::new()) {
+        Ok(route) => Ok(route.manifest().url),
+        Err(unprepared) if unprepared.stage == "key" => Err(Unfit::Key(unprepared.detail)),
+        Err(unprepared) => Err(Unfit::Configuration(unprepared.detail)),
+    }
 }
 
 impl Session {
