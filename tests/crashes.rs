@@ -7,6 +7,9 @@ mod arming;
 mod exchange;
 mod intent;
 mod settle;
+mod syscalls;
+
+use std::process::Command;
 
 use crate::crashes::settle::Settled;
 use crate::faults::{Scene, failed, killed, traced};
@@ -46,12 +49,12 @@ impl Plan {
         }
     }
 
-    fn call(&self, scene: &Scene) -> std::process::Command {
+    fn call(&self, scene: &Scene) -> Command {
         scene.call(&["--max-attempts", &self.attempts.to_string()])
     }
 
     /// Makes the command, not yet started, and what has to be there before it.
-    fn command(&self, scene: &Scene) -> std::process::Command {
+    fn command(&self, scene: &Scene) -> Command {
         let (Some(point), [name, flags @ ..]) = (self.begun, self.command) else {
             return self.call(scene);
         };
@@ -73,7 +76,7 @@ impl Plan {
             let command = self.command(&scene);
             match blow {
                 Blow::Kill => killed(command, point),
-                Blow::Fail => self.fails(&scene, command, point),
+                Blow::Fail => fails(&scene, command, point),
             }
             let one = Settled::of_call(&scene, point, || self.call(&scene));
             one.holds(point, wanted);
@@ -94,19 +97,22 @@ impl Plan {
             points.len(),
         );
     }
+}
 
-    fn fails(&self, scene: &Scene, command: std::process::Command, point: &str) {
-        let (code, message) = failed(command, point).refused(1);
-        let (name, _) = point.split_once(' ').unwrap();
-        let plain = format!("a failure was asked for at {name}");
-        let of_calls: Vec<_> = scene
-            .calls()
-            .iter()
-            .map(|call| format!("call {}: {plain}", call.id))
-            .collect();
-        assert_eq!(code, "injected_failure");
-        assert!(message == plain || of_calls.contains(&message), "{message}");
-    }
+/// Fails a command at a point, and asserts what it says.
+fn fails(scene: &Scene, command: Command, point: &str) {
+    let (code, message) = failed(command, point).refused(1);
+    let (name, _) = point.split_once(' ').unwrap();
+    let plain = format!("a failure was asked for at {name}");
+    let calls = scene.calls();
+    let mut of_calls = calls
+        .iter()
+        .map(|call| format!("call {}: {plain}", call.id));
+    assert_eq!(code, "injected_failure");
+    assert!(
+        message == plain || of_calls.any(|one| one == message),
+        "{message}"
+    );
 }
 
 #[test]

@@ -216,3 +216,23 @@ pub(crate) fn overloaded() -> Value {
         "body_utf8": "{\"error\":{\"message\":\"Slow down.\",\"type\":\"rate_limit_error\"}}",
     })
 }
+
+/// What `state` says of a stage: its name, what is next, and why.
+pub(crate) type Standing<'a> = (&'a str, &'a str, &'a str);
+
+/// The refusal of an operation that is not what is next.
+pub(crate) fn not_next(operation: &str, call: &str, at: Standing<'_>) -> (String, String) {
+    let (stage, next, reason) = at;
+    let message =
+        format!("{operation} is refused: call {call} is at stage {stage}, next {next} ({reason})");
+    ("not_next".to_owned(), message)
+}
+
+/// The refusal of a command that might have its effect twice.
+pub(crate) fn effect_unknown(call: &str) -> (String, String) {
+    let message = format!(
+        "call {call}: an attempt was started and nothing was observed: the provider may have \
+         served it, and sending again may have its effect twice"
+    );
+    ("effect_unknown".to_owned(), message)
+}

@@ -6,7 +6,7 @@ mod twins;
 
 use serde_json::{Value, json};
 
-use crate::faults::{Scene, killed};
+use crate::faults::{Scene, effect_unknown, killed, not_next};
 use crate::ledger;
 use crate::support::{TestHome, text};
 
@@ -207,15 +207,12 @@ fn each_next_operation_but_none_is_what_recover_does_or_refuses() {
         let arguments = ["recover", &call];
         match case.next {
             "reconcile_effect" => {
-                assert_eq!(scene.refuses(&arguments, 4).0, "effect_unknown");
+                assert_eq!(scene.refuses(&arguments, 4), effect_unknown(&call));
             }
             "fix_inputs" => {
-                let expected = format!(
-                    "recover is refused: call {call} is at stage preparation_failed, next \
-                     fix_inputs (nothing was sent)"
-                );
-                let refused = scene.refuses(&arguments, 4);
-                assert_eq!(refused, ("not_next".to_owned(), expected));
+                let at = ("preparation_failed", "fix_inputs", "nothing was sent");
+                let expected = not_next("recover", &call, at);
+                assert_eq!(scene.refuses(&arguments, 4), expected);
             }
             next => {
                 let recovered = scene.home.must(&arguments).document();

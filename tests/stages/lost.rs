@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::faults::Scene;
+use crate::faults::{Scene, not_next};
 use crate::support::text;
 
 /// The word of a damage, its sentence, and how it is done.
@@ -55,9 +55,7 @@ fn an_observation_whose_bytes_are_gone_has_nothing_next_and_says_why() {
         for command in ["recover", "redecide"] {
             assert_eq!(scene.refuses(&[command, &call], 4), expected, "{command}");
         }
-        let refused =
-            format!("resume is refused: call {call} is at stage observed, next none ({word})");
-        let refused = ("not_next".to_owned(), refused);
+        let refused = not_next("resume", &call, ("observed", "none", word));
         assert_eq!(scene.refuses(&["resume", &call], 4), refused);
         assert_eq!(scene.receipts(), 1);
     }

@@ -1,15 +1,9 @@
 //! A call that another one answered for or continued has nothing left to do.
 
-use crate::faults::{Scene, killed};
+use crate::faults::{Scene, killed, not_next};
 use crate::support::{Ran, text};
 
 const KEYED: [&str; 2] = ["--idempotency-key", "k-1"];
-
-fn not_next(operation: &str, call: &str, stage: &str, reason: &str) -> (String, String) {
-    let message =
-        format!("{operation} is refused: call {call} is at stage {stage}, next none ({reason})");
-    ("not_next".to_owned(), message)
-}
 
 #[test]
 fn a_call_that_waits_is_superseded_by_the_completed_one_of_its_key() {
@@ -53,7 +47,7 @@ fn is_superseded(scene: &Scene, old: &str, new: &str, stage: &str) {
     // The summaries that were cached when the other call was completed know it too.
     let whole = scene.home.must(&["state"]).document();
     assert_eq!(whole["next_operations"]["none"], 2, "{whole}");
-    let expected = not_next("resume", old, stage, &reason);
+    let expected = not_next("resume", old, (stage, "none", &reason));
     assert_eq!(scene.refuses(&["resume", old], 4), expected);
     let count = scene.home.event_count();
     let recovered = scene.home.must(&["recover", old]).document();
@@ -81,7 +75,7 @@ fn a_call_that_was_resumed_names_the_call_that_continued_it() {
         assert_eq!(state["reason"], reason.as_str());
         let kinds = scene.kinds(&old);
         assert_eq!(kinds.last().unwrap(), "call.resumed");
-        let expected = not_next("resume", &old, stage, &reason);
+        let expected = not_next("resume", &old, (stage, "none", &reason));
         assert_eq!(scene.refuses(&["resume", &old], 4), expected);
         assert_eq!(scene.receipts(), 1);
     }

@@ -6,7 +6,9 @@
 //! what was decided. Whoever continues a call asks the ledger how far it came, and
 //! takes up the same loop there.
 
+mod attempts;
 mod keys;
+mod prepare;
 mod recover;
 mod request;
 mod route;
@@ -143,6 +145,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Returns whether the message names the call that is refused; the others name
+    /// the call that stands in its way.
+    const fn names_its_call(&self) -> bool {
+        !matches!(self, Self::Conflict { .. } | Self::KeyInUse { .. })
+    }
+
     /// Returns a short stable name, for machines.
     pub const fn code(&self) -> &'static str {
         match self {

@@ -4,19 +4,20 @@
 use std::path::Path;
 
 use model::bounds::REQUEST_BYTES_MAX;
-use model::event::call::{CallManifest, CallRequested, CallResumed};
-use model::event::{Body, Kind, Placed, Scope};
+use model::event::call::{CallRequested, CallResumed};
+use model::event::{Body, Placed, Scope};
 use model::projection::adopted::adopted;
 use model::projection::{CallState, Operation, Stage};
-use model::{CallId, Digest, EventId};
+use model::{CallId, EventId};
 
+use super::attempts::reinterpreted;
 use super::keys::{Standing, standing};
+use super::prepare::{manifest_of, prepare_again, request_bytes};
 use super::request::{Intent, excused};
-use super::route::{Route, drift};
+use super::route::Route;
 use super::steps::{Recorder, standing_at};
 use super::{CallAdvanced, Refusal, SecondEffect, not_next};
 use crate::appending::{Lock, Proposal};
-use crate::config::Config;
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::Evidence;
@@ -63,7 +64,10 @@ impl Session {
     ) -> Result<CallAdvanced, AppError> {
         let second_effect = options.second_effect;
         resumable(&old.state, second_effect)?;
-        let body = self.request_bytes(old, options.request)?;
+        let given = options
+            .request
+            .map(|path| files::read(path, REQUEST_BYTES_MAX));
+        let body = request_bytes(self, old.state.call, &old.request, given.transpose()?)?;
         let route = self.route_of(old, body)?;
         let stamp = self.stamp();
         let call = stamp.call_id()?;
@@ -159,15 +163,14 @@ impl Session {
         options: ContinueOptions<'_>,
     ) -> Result<CallAdvanced, AppError> {
         let old = self.recorded(call, "recover")?;
-        let reinterpreted = old.reinterpreted();
+        let reinterpreted = reinterpreted(&old.events);
         match old.state.next_operation {
             Operation::StartCall | Operation::ReconcileEffect => {
                 return self.resume_recorded(&old, options);
             }
             Operation::FixInputs => return Err(not_next("recover", &old.state)),
-            Operation::None if old.state.stage == Stage::Observed && !reinterpreted => {
-                // The bytes cannot be read: say so as every other reading does.
-            }
+            // What cannot be read is told as by every other reading.
+            Operation::None if old.state.stage == Stage::Observed && !reinterpreted => {}
             Operation::None if !(reinterpreted && options.allow_older) => {
                 return self.advanced(call, 0, None);
             }
@@ -184,14 +187,10 @@ impl Session {
             .map(|path| files::read(path, REQUEST_BYTES_MAX));
         let given = given.transpose()?;
         let loaded = self.load_recorded_pair(&old.request)?;
-        let unread = old.state.stage == Stage::Observed;
         let mut recorder = Recorder::new(self, call, old.request, loaded);
         recorder.second_effect = options.second_effect;
         recorder.allow_older = reinterpreted && options.allow_older;
         recorder.given = given;
-        if unread {
-            recorder.read()?;
-        }
         recorder.drive()?;
         let appended = recorder.appended;
         self.advanced(call, appended, None)
@@ -254,18 +253,6 @@ impl Session {
         })
     }
 
-    /// Returns the bytes of the recorded request, or those given again if they are
-    /// the same.
-    fn request_bytes(&self, old: &Recorded, given: Option<&Path>) -> Result<Vec<u8>, AppError> {
-        let call = old.state.call;
-        let recorded = old.request.request.as_ref().map(|one| one.sha256);
-        let Some(sha256) = recorded else {
-            return Err(not_next("resume", &old.state));
-        };
-        let given = given.map(|path| files::read(path, REQUEST_BYTES_MAX));
-        request_bytes(self, (call, sha256), given.transpose()?)
-    }
-
     /// Prepares the request again and holds it against what was recorded.
     fn route_of(&self, old: &Recorded, body: Vec<u8>) -> Result<Route, AppError> {
         let manifest = old.events.iter().find_map(manifest_of);
@@ -289,33 +276,7 @@ impl Session {
     }
 }
 
-impl Recorder<'_> {
-    /// Makes sure that the request is ready to be sent, as it was recorded.
-    pub(super) fn prepare(&mut self, events: &[Placed]) -> Result<(), AppError> {
-        if self.route.is_some() {
-            return Ok(());
-        }
-        let Some(manifest) = events.iter().find_map(manifest_of) else {
-            return Err(AppError::Damage(format!(
-                "call {} has no manifest",
-                self.call
-            )));
-        };
-        let of = (self.call, manifest.request.sha256);
-        let body = request_bytes(self.session, of, self.given.take())?;
-        let again = (Some(manifest), body);
-        let route = prepare_again(self.session, self.call, &self.request, again)?;
-        self.route = Some(route);
-        Ok(())
-    }
-}
-
 impl Recorded {
-    fn reinterpreted(&self) -> bool {
-        let has = |kind| self.events.iter().any(|one| one.event.kind() == kind);
-        has(Kind::CallReinterpreted) && !has(Kind::CallStatusDecided)
-    }
-
     fn pair(&self) -> model::projection::adopted::Pair {
         model::projection::adopted::Pair {
             interpreter: self.request.interpreter.clone(),
@@ -324,65 +285,6 @@ impl Recorded {
             policy_config: self.request.policy_config_sha256,
         }
     }
-}
-
-fn request_bytes(
-    session: &Session,
-    (call, sha256): (CallId, Digest),
-    given: Option<Vec<u8>>,
-) -> Result<Vec<u8>, AppError> {
-    match given {
-        Some(bytes) if Digest::of(&bytes) == sha256 => Ok(bytes),
-        Some(_) => {
-            let fields = vec!["request_sha256"];
-            Err(Refusal::Drift { call, fields }.into())
-        }
-        None => match session.artifacts.get(sha256) {
-            Ok(bytes) => Ok(bytes.as_slice().to_vec()),
-            Err(error) => Err(Refusal::RequestUnavailable {
-                call,
-                sha256,
-                detail: error.to_string(),
-            }
-            .into()),
-        },
-    }
-}
-
-fn prepare_again(
-    session: &Session,
-    call: CallId,
-    request: &CallRequested,
-    (manifest, body): (Option<&CallManifest>, Vec<u8>),
-) -> Result<Route, AppError> {
-    let config = Config::load(&session.context.home)?;
-    let provider = config.provider(&request.provider)?;
-    let dialect = provider.dialect(&request.provider)?;
-    if dialect != request.dialect {
-        let fields = vec!["dialect"];
-        return Err(Refusal::Drift { call, fields }.into());
-    }
-    let route =
-        Route::prepare(&session.context, provider, dialect, body).map_err(|unprepared| {
-            AppError::Preparation {
-                call,
-                stage: unprepared.stage,
-                detail: unprepared.detail,
-            }
-        })?;
-    let fields = manifest.map_or_else(Vec::new, |manifest| drift(manifest, &route.manifest()));
-    if fields.is_empty() {
-        Ok(route)
-    } else {
-        Err(Refusal::Drift { call, fields }.into())
-    }
-}
-
-fn manifest_of(placed: &Placed) -> Option<&CallManifest> {
-    let Body::CallManifest(body) = &placed.event.body else {
-        return None;
-    };
-    Some(body)
 }
 
 /// Refuses to resume where an effect is possible and the risk was not taken.

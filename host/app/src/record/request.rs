@@ -214,7 +214,7 @@ impl Unprepared {
 impl Answer {
     /// Makes the event that says that this call answers. A recorded answer is given
     /// only while the bytes that it rests on can be read.
-    fn event(
+    pub(super) fn event(
         &self,
         evidence: &Evidence,
         requested: &Event,

@@ -1,16 +1,18 @@
 //! The steps of a call, each durable before the next. A call that is made and one
 //! that is recovered go through the same loop, which asks the ledger where it stands.
 
-use model::decision::{AttemptDecision, AttemptFacts, Disposition, Occasion};
+use model::decision::{Disposition, Occasion};
 use model::event::attempt::{
-    AttemptCompleted, AttemptObserved, AttemptRetryDecided, AttemptStarted, AttemptStatus,
-    RecordedBy,
+    AttemptCompleted, AttemptObserved, AttemptRetryDecided, AttemptStarted, RecordedBy,
 };
 use model::event::call::{CallCompleted, CallRequested, CallStatusDecided};
-use model::event::{ArtifactRef, Body, Event, Kind, Placed, Preservation, Scope};
+use model::event::{ArtifactRef, Body, Kind, Placed, Preservation, Scope};
 use model::projection::{CallState, Operation, Stage};
 use model::{AttemptId, CallId, Digest, EventId};
 
+use super::attempts::{
+    attempt_status, decision_of, judged, last_observed, reading_of, reinterpreted,
+};
 use super::keys::{Standing, standing};
 use super::request::{excused, recorded_request};
 use super::route::Route;
@@ -21,7 +23,7 @@ use crate::error::AppError;
 use crate::evidence::{Evidence, Observed};
 use crate::fault::{self, Step};
 use crate::module::{LoadedInterpreter, LoadedPolicy};
-use crate::readings::{attempt_facts, reading_event, recorded_latency, recorded_reading, task_of};
+use crate::readings::{attempt_facts, reading_event, recorded_reading, task_of};
 use crate::state::{call_state, recorded_state};
 
 /// Leads one call on.
@@ -89,9 +91,19 @@ impl<'s> Recorder<'s> {
     /// Goes on until the call is completed, or until nothing is safe to do.
     pub(super) fn drive(&mut self) -> Result<(), AppError> {
         let call = self.call;
-        self.steps().map_err(|source| AppError::Stopped {
-            call,
-            source: Box::new(source),
+        self.steps().map_err(|source| {
+            let named = match &source {
+                AppError::Call(refusal) => refusal.names_its_call(),
+                other => matches!(
+                    other,
+                    AppError::Preparation { .. } | AppError::Observation(_)
+                ),
+            };
+            if named {
+                return source;
+            }
+            let source = Box::new(source);
+            AppError::Stopped { call, source }
         })
     }
 
@@ -99,7 +111,20 @@ impl<'s> Recorder<'s> {
         loop {
             let (events, state) = self.look()?;
             if state.next_operation == Operation::None && !self.allow_older {
-                return Ok(());
+                match state.stage {
+                    // The bytes cannot be read, and reading them says why.
+                    Stage::Observed if !reinterpreted(&events) => self.read()?,
+                    Stage::Requested | Stage::ManifestRecorded => self.answered(&state)?,
+                    Stage::Replayed
+                    | Stage::Completed
+                    | Stage::PreparationFailed
+                    | Stage::EffectUnknown
+                    | Stage::Observed
+                    | Stage::Interpreted
+                    | Stage::RetryDecided
+                    | Stage::Decided => return Ok(()),
+                }
+                continue;
             }
             match state.stage {
                 Stage::Requested => self.manifest()?,
@@ -139,6 +164,32 @@ impl<'s> Recorder<'s> {
                     let event =
                         stamp.event(Some(first.event.id), first.event.scope, body.clone())?;
                     Ok(Proposal::Append(Step::Manifest, vec![event], ()))
+                })?;
+        self.appended += appended;
+        Ok(())
+    }
+
+    /// Lets another call of the key answer that was completed meanwhile.
+    fn answered(&mut self, state: &CallState) -> Result<(), AppError> {
+        let evidence = Evidence::new(self.session.artifacts.clone(), self.session.ledger.reader())?;
+        let Self {
+            session,
+            call,
+            request,
+            ..
+        } = self;
+        let ((), appended) =
+            session
+                .appender()
+                .decide(*call, Lock::Always, |stamp, reader, events| {
+                    match (standing(reader, request, *call)?, events.first()) {
+                        (Standing::Answered(answer), Some(requested)) => {
+                            let event = answer.event(&evidence, &requested.event, stamp)?;
+                            Ok(Proposal::Append(Step::Replayed, vec![event], ()))
+                        }
+                        (Standing::Forbidden(refusal), _) => Err(refusal.into()),
+                        _ => Err(not_next("an attempt", state)),
+                    }
                 })?;
         self.appended += appended;
         Ok(())
@@ -414,66 +465,4 @@ const fn startable(state: &CallState) -> bool {
         state.next_operation,
         Operation::StartCall | Operation::StartNextAttempt
     )
-}
-
-fn last_observed(events: &[Placed]) -> Result<Observed<'_>, AppError> {
-    let last = events.iter().rev().find_map(Observed::of);
-    last.ok_or(AppError::NoAttempts)
-}
-
-fn decision_of(events: &[Placed], attempt: AttemptId) -> Option<(&Event, &AttemptRetryDecided)> {
-    events.iter().find_map(|placed| {
-        let Body::AttemptRetryDecided(body) = &placed.event.body else {
-            return None;
-        };
-        (placed.event.scope.attempt == Some(attempt)).then_some((&placed.event, body))
-    })
-}
-
-fn reading_of<'e>(
-    events: &'e [Placed],
-    attempt: AttemptId,
-    interpreter: &LoadedInterpreter,
-) -> Result<(EventId, &'e model::event::attempt::AttemptInterpreted), AppError> {
-    recorded_reading(events, attempt, interpreter).ok_or_else(|| {
-        AppError::Damage(format!(
-            "attempt {attempt} is decided without a reading of {}",
-            interpreter.module
-        ))
-    })
-}
-
-/// What was read and decided of each attempt, and the readings, in order.
-type Judged = (Vec<(AttemptFacts, AttemptDecision)>, Vec<EventId>);
-
-fn judged(
-    events: &[Placed],
-    interpreter: &LoadedInterpreter,
-    request: &CallRequested,
-) -> Result<Judged, AppError> {
-    let mut judged = Vec::new();
-    let mut interpretations = Vec::new();
-    for observed in events.iter().filter_map(Observed::of) {
-        let attempt = observed.attempt;
-        let (id, recorded) = reading_of(events, attempt, interpreter)?;
-        let (_, decided) = decision_of(events, attempt)
-            .ok_or_else(|| AppError::Damage(format!("attempt {attempt} is not decided")))?;
-        let elapsed = recorded_latency(events, attempt);
-        let facts = attempt_facts(observed, &recorded.reading, request.max_attempts, elapsed);
-        let decision = AttemptDecision {
-            disposition: decided.decision,
-            reason: decided.reason.clone(),
-        };
-        judged.push((facts, decision));
-        interpretations.push(id);
-    }
-    Ok((judged, interpretations))
-}
-
-const fn attempt_status(decision: Disposition) -> AttemptStatus {
-    match decision {
-        Disposition::Accept => AttemptStatus::Succeeded,
-        Disposition::Retry => AttemptStatus::TransientFailure,
-        Disposition::Terminal => AttemptStatus::Failed,
-    }
 }
