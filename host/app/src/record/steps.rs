@@ -92,12 +92,13 @@ impl<'s> Recorder<'s> {
     pub(super) fn drive(&mut self) -> Result<(), AppError> {
         let call = self.call;
         self.steps().map_err(|source| {
-            let named = match &source {
-                AppError::Call(refusal) => refusal.names_its_call(),
-                other => matches!(
-                    other,
+            let named = if let AppError::Call(refusal) = &source {
+                refusal.names_its_call()
+            } else {
+                matches!(
+                    source,
                     AppError::Preparation { .. } | AppError::Observation(_)
-                ),
+                )
             };
             if named {
                 return source;
