@@ -195,3 +195,25 @@ fn unprepared_call(scene: &Scene, more: &[&str]) -> String {
     let calls = scene.calls();
     text(&calls.last().unwrap().events[0], "call").to_owned()
 }
+
+#[test]
+fn the_producer_is_who_asked_whoever_leads_the_call_on() {
+    let scene = Scene::overloaded_once();
+    let call = scene.killed_call(
+        &["--actor", "asker", "--max-attempts", "2"],
+        "after:attempt.retry_decided 1",
+    );
+    let recovered = scene.home.must(&["--actor", "other", "recover", &call]);
+    assert_eq!(recovered.document()["status"], "succeeded");
+    let log = scene.calls().remove(0).events;
+    let actors = |kind: &str| -> Vec<_> {
+        let events = log.iter().filter(|event| event["kind"] == kind);
+        events
+            .map(|event| text(event, "actor").to_owned())
+            .collect()
+    };
+    assert_eq!(actors("call.requested"), ["asker"]);
+    assert_eq!(actors("attempt.observed"), ["asker", "asker"]);
+    assert_eq!(actors("attempt.started"), ["asker", "other"]);
+    assert_eq!(actors("call.completed"), ["other"]);
+}

@@ -1,6 +1,7 @@
 //! The steps of a call, each durable before the next. A call that is made and one
 //! that is recovered go through the same loop, which asks the ledger where it stands.
 
+use capture::client::Received;
 use model::decision::{Disposition, Occasion};
 use model::event::attempt::{
     AttemptCompleted, AttemptObserved, AttemptRetryDecided, AttemptStarted, RecordedBy,
@@ -147,10 +148,7 @@ impl<'s> Recorder<'s> {
     /// Records what will be sent.
     fn manifest(&mut self) -> Result<(), AppError> {
         let call = self.call;
-        let Some(route) = &self.route else {
-            return Err(AppError::Damage("nothing is prepared to send".to_owned()));
-        };
-        let body = route.manifest();
+        let body = self.route()?.manifest();
         let ((), appended) =
             self.session
                 .appender()
@@ -199,19 +197,13 @@ impl<'s> Recorder<'s> {
     /// Makes one attempt: that it starts is durable before the request leaves.
     fn attempt(&mut self, events: &[Placed]) -> Result<(), AppError> {
         self.prepare(events)?;
-        let Some(route) = &self.route else {
-            return Err(AppError::Damage("nothing is prepared to send".to_owned()));
-        };
         if let Some(last) = events.iter().rev().find_map(Observed::of) {
-            std::thread::sleep(route.wait(last.body.index, last.retry_after()));
+            std::thread::sleep(self.route()?.wait(last.body.index, last.retry_after()));
         }
         let started = self.start()?;
-        let Some(route) = &self.route else {
-            return Err(AppError::Damage("nothing is prepared to send".to_owned()));
-        };
-        let context = &self.session.context;
+        let route = self.route()?;
         let artifacts = &self.session.artifacts;
-        let faults = context.faults.as_ref();
+        let faults = self.session.context.faults.as_ref();
         let received = fault::around(faults, Step::Exchange, || Ok(route.exchange()))?;
         if let Some(body) = &received.body {
             fault::around(faults, Step::ResponseArtifact, || {
@@ -219,13 +211,44 @@ impl<'s> Recorder<'s> {
                 Ok(())
             })?;
         }
+        let latency = u64::try_from(received.latency.as_millis()).unwrap_or(u64::MAX);
+        self.latency = Some((started.attempt, latency));
+        let notice = received.detail.clone();
+        let scope = Scope {
+            task: task_of(events),
+            call: Some(self.call),
+            attempt: Some(started.attempt),
+        };
+        let cause = Some(started.event);
+        let body = Body::from(Box::new(self.observation(received, &started)));
+        let mut appender = self.session.appender();
+        let mut event = appender.stamp.event(cause, scope, body)?;
+        // Whoever leads the call on, its producer is whoever asked.
+        if let Some(requested) = events.first() {
+            event.actor = requested.event.actor.clone();
+        }
+        appender.observe(&event)?;
+        self.appended += 1;
+        let index = started.index;
+        let notices = &mut self.session.notices;
+        notices.extend(notice.map(|detail| format!("attempt {index}: {detail}")));
+        Ok(())
+    }
+
+    fn route(&self) -> Result<&Route, AppError> {
+        let unprepared = || AppError::Damage("nothing is prepared to send".to_owned());
+        self.route.as_ref().ok_or_else(unprepared)
+    }
+
+    /// Returns what is recorded of an exchange.
+    fn observation(&self, received: Received, started: &Started) -> AttemptObserved {
         let response = received.body.as_ref().map(|body| ArtifactRef {
             sha256: Digest::of(body),
             length: u64::try_from(body.len()).unwrap_or(u64::MAX),
-            media_type: received.media_type.clone(),
+            media_type: received.media_type,
             preservation: Preservation::Keep,
         });
-        let observed = AttemptObserved {
+        AttemptObserved {
             index: started.index,
             provider: Some(self.request.provider.clone()),
             dialect: self.request.dialect.clone(),
@@ -235,28 +258,9 @@ impl<'s> Recorder<'s> {
             headers: received.headers.headers,
             headers_dropped: received.headers.dropped,
             exception_type: received.exception_type,
-            request_body_artifact: Some(started.request),
+            request_body_artifact: Some(started.request.clone()),
             response_body_artifact: response,
-        };
-        let scope = Scope {
-            task: task_of(events),
-            call: Some(self.call),
-            attempt: Some(started.attempt),
-        };
-        let mut appender = self.session.appender();
-        let event =
-            appender
-                .stamp
-                .event(Some(started.event), scope, Body::from(Box::new(observed)))?;
-        appender.observe(&event)?;
-        self.appended += 1;
-        let latency = u64::try_from(received.latency.as_millis()).unwrap_or(u64::MAX);
-        self.latency = Some((started.attempt, latency));
-        let notice = received.detail;
-        self.session
-            .notices
-            .extend(notice.map(|detail| format!("attempt {}: {detail}", started.index)));
-        Ok(())
+        }
     }
 
     /// Records that an attempt starts, unless the call or its key moved.
