@@ -289,6 +289,14 @@ impl Session {
     }
 }
 
+/// Returns the names of what differs.
+fn differing<const N: usize>(differ: [(&'static str, bool); N]) -> Vec<&'static str> {
+    differ
+        .into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
+        .collect()
+}
+
 /// Says that a call is not where an operation could take it up.
 fn not_next(operation: &'static str, state: &CallState) -> AppError {
     Refusal::NotNext {

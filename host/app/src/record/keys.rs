@@ -7,7 +7,7 @@ use model::event::{Body, Kind, Placed};
 use model::projection::Stage;
 use store::Reader;
 
-use super::Refusal;
+use super::{Refusal, differing};
 use crate::error::AppError;
 use crate::state::recorded_state;
 
@@ -53,7 +53,7 @@ pub(super) fn standing(
         };
         match (state.stage, state.call_status) {
             (Stage::Completed, Some(status)) => {
-                let fields = differing(other, request);
+                let fields = differing_requests(other, request);
                 if fields.is_empty() {
                     return Ok(Standing::Answered(Box::new(Answer {
                         call,
@@ -89,9 +89,9 @@ const fn may_have_effect(stage: Stage) -> bool {
 }
 
 /// Returns what differs between two requests of one key, by the names of the record.
-fn differing(one: &CallRequested, other: &CallRequested) -> Vec<&'static str> {
+fn differing_requests(one: &CallRequested, other: &CallRequested) -> Vec<&'static str> {
     let sha256 = |request: &CallRequested| request.request.as_ref().map(|one| one.sha256);
-    let differ = [
+    differing([
         ("request_sha256", sha256(one) != sha256(other)),
         ("provider", one.provider != other.provider),
         ("dialect", one.dialect != other.dialect),
@@ -100,9 +100,5 @@ fn differing(one: &CallRequested, other: &CallRequested) -> Vec<&'static str> {
             "requested_model",
             one.requested_model != other.requested_model,
         ),
-    ];
-    differ
-        .into_iter()
-        .filter_map(|(name, differs)| differs.then_some(name))
-        .collect()
+    ])
 }

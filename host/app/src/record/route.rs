@@ -12,6 +12,7 @@ use model::event::call::CallManifest;
 use model::event::{ArtifactRef, Preservation};
 use serde::Deserialize;
 
+use super::differing;
 use crate::config::Provider;
 use crate::context::Context;
 use crate::files;
@@ -165,7 +166,7 @@ pub(super) fn requested_model(body: &[u8]) -> Option<String> {
 /// Returns what differs between the request that was recorded and the one that would
 /// be sent, by the names of the record.
 pub(super) fn drift(recorded: &CallManifest, now: &CallManifest) -> Vec<&'static str> {
-    let differ = [
+    differing([
         (
             "request_sha256",
             recorded.request.sha256 != now.request.sha256,
@@ -177,9 +178,5 @@ pub(super) fn drift(recorded: &CallManifest, now: &CallManifest) -> Vec<&'static
             "requested_model",
             recorded.requested_model != now.requested_model,
         ),
-    ];
-    differ
-        .into_iter()
-        .filter_map(|(name, differs)| differs.then_some(name))
-        .collect()
+    ])
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::work::PairArgs;
+
 /// `call …`
 #[derive(Debug, Subcommand)]
 pub(crate) enum CallCommand {
@@ -39,18 +41,8 @@ pub(crate) struct CallRunArgs {
     /// Record the call as part of this task
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Read with this interpreter, by label or hash [default: config.toml]
-    #[arg(long, value_name = "LABEL")]
-    pub(crate) interpreter: Option<String>,
-    /// Give the interpreter this configuration; it is kept as an artifact
-    #[arg(long, value_name = "FILE")]
-    pub(crate) interpreter_config: Option<PathBuf>,
-    /// Decide with this policy, by label or hash [default: config.toml]
-    #[arg(long, value_name = "LABEL")]
-    pub(crate) policy: Option<String>,
-    /// Give the policy this configuration; it is kept as an artifact
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy_config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pair: PairArgs,
     /// Make so many attempts at most, where the policy decides to retry
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) max_attempts: u32,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use app::module::RuleNames;
 use clap::{Args, Subcommand, ValueEnum};
 
 /// `task …`
@@ -67,7 +68,7 @@ path everything before the query; credentials reach no file. The same line is im
 
 /// Which modules to use.
 #[derive(Debug, Args)]
-pub(crate) struct RulesArgs {
+pub(crate) struct PairArgs {
     /// Read with this interpreter, by label or hash [default: config.toml]
     #[arg(long, value_name = "LABEL")]
     pub(crate) interpreter: Option<String>,
@@ -80,6 +81,25 @@ pub(crate) struct RulesArgs {
     /// Give the policy this configuration; it is kept as an artifact
     #[arg(long, value_name = "FILE")]
     pub(crate) policy_config: Option<PathBuf>,
+}
+
+impl PairArgs {
+    /// Returns the names as the application takes them.
+    pub(crate) fn names(&self) -> RuleNames<'_> {
+        RuleNames {
+            interpreter: self.interpreter.as_deref(),
+            interpreter_config: self.interpreter_config.as_deref(),
+            policy: self.policy.as_deref(),
+            policy_config: self.policy_config.as_deref(),
+        }
+    }
+}
+
+/// How to read and decide again.
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    #[command(flatten)]
+    pub(crate) pair: PairArgs,
     /// Compute and show, append nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -185,12 +185,7 @@ fn known_dialect(name: &str) -> Result<String, AppError> {
 
 fn options(rules: &RulesArgs) -> ReinterpretOptions<'_> {
     ReinterpretOptions {
-        names: app::module::RuleNames {
-            interpreter: rules.interpreter.as_deref(),
-            interpreter_config: rules.interpreter_config.as_deref(),
-            policy: rules.policy.as_deref(),
-            policy_config: rules.policy_config.as_deref(),
-        },
+        names: rules.pair.names(),
         dry_run: rules.dry_run,
         allow_older: rules.allow_older.clone(),
     }

@@ -2,7 +2,6 @@
 //! `finalize`, `recover`.
 
 use app::Session;
-use app::module::RuleNames;
 use app::record::{AttemptAdvanced, CallAdvanced, CallOptions, ContinueOptions, SecondEffect};
 
 use super::parse;
@@ -20,12 +19,7 @@ pub(super) fn run(
         task: task.transpose()?,
         provider: &args.provider,
         request: &args.request,
-        names: RuleNames {
-            interpreter: args.interpreter.as_deref(),
-            interpreter_config: args.interpreter_config.as_deref(),
-            policy: args.policy.as_deref(),
-            policy_config: args.policy_config.as_deref(),
-        },
+        names: args.pair.names(),
         max_attempts: args.max_attempts,
         idempotency_key: args.idempotency_key.as_deref(),
         second_effect: second_effect(args.accept_duplicate_effect),

@@ -193,12 +193,7 @@ fn day_one(
     claims.claim(
         text(&state, "/call_status") == "succeeded" && next == "check_and_accept",
         "v1 takes the text for a success, and the task goes on to its check",
-        format!(
-            "{} ({}), basis {}, next {next}",
-            text(&state, "/call_status"),
-            text(&state, "/status_reason"),
-            text(&state, "/status_basis")
-        ),
+        standing(&state, &next),
     )?;
     counterfactual(stage, claims, &work)?;
     put(
@@ -225,6 +220,16 @@ fn day_one(
         log: stage.must("main", &["log"])?,
         checkpoint: checkpoint.to_string_lossy().into_owned(),
     })
+}
+
+/// Returns where a call and its task stand, in words.
+fn standing(state: &Value, next: &str) -> String {
+    format!(
+        "{} ({}), basis {}, next {next}",
+        text(state, "/call_status"),
+        text(state, "/status_reason"),
+        text(state, "/status_basis")
+    )
 }
 
 fn put(found: &mut Value, name: &str, value: Value) {
@@ -275,12 +280,7 @@ fn day_two(
     claims.claim(
         text(&state, "/call_status") == "unresolved" && next == "start_call",
         "the same bytes are now a truncated answer, and the task starts again",
-        format!(
-            "{} ({}), basis {}, next {next}",
-            text(&state, "/call_status"),
-            text(&state, "/status_reason"),
-            text(&state, "/status_basis")
-        ),
+        standing(&state, &next),
     )?;
     put(
         found,
