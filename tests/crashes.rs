@@ -104,7 +104,28 @@ fn fails(scene: &Scene, command: Command, point: &str) {
     let (code, message) = failed(command, point).refused(1);
     let (name, _) = point.split_once(' ').unwrap();
     let plain = format!("a failure was asked for at {name}");
+    let after_the_answer = [
+        "before:response_artifact",
+        "after:response_artifact",
+        "before:attempt.observed",
+    ];
     let calls = scene.calls();
+    if after_the_answer.contains(&name) {
+        // What cannot be had again is named, not the step alone.
+        assert_eq!(code, "response_lost");
+        let (call, started) = (calls.last().unwrap(), "attempt.started");
+        let attempts = call.kinds().iter().filter(|kind| *kind == started).count();
+        let start = format!(
+            "call {}: the response to attempt {attempts} arrived (HTTP ",
+            call.id
+        );
+        let end = format!(" bytes) and could not be recorded: {plain}");
+        assert!(
+            message.starts_with(&start) && message.ends_with(&end),
+            "{message}"
+        );
+        return;
+    }
     let mut of_calls = calls
         .iter()
         .map(|call| format!("call {}: {plain}", call.id));

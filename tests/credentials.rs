@@ -225,10 +225,39 @@ fn the_doctor_tells_which_providers_could_be_asked_and_asks_none() {
     assert_eq!(checked(needs_key, Some("k"), 0), ["ok", &url]);
     let unset = "kestrel: variable KESTREL_KEY is not set";
     assert_eq!(checked(needs_key, None, 0), ["note", unset]);
-    let taken = "kestrel: headers: host is set by this program";
+    let taken = "kestrel: headers or key_header: host is set by this program";
     assert_eq!(
         checked("headers = { host = \"x\" }", None, 3),
         ["problem", taken]
     );
     assert_eq!(provider.receipts(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_kept_header_that_echoes_the_key_is_dropped_and_named() {
+    let reply = json!({
+        "headers": [
+            ["content-type", "application/json"],
+            ["x-request-id", format!("for {}", secret("key"))],
+            ["request-id", "kept"],
+            ["x-ratelimit-tag", secret("header")],
+        ],
+        "body_utf8": CHAT_BODY,
+    });
+    let provider = Provider::start(&json!([reply]));
+    let home = home(&provider.url());
+    let ran = Ran::from(armed_call(&home, &[]).output().unwrap());
+    says_none(&ran);
+    let seen = observation(&home, text(&ran.document()["attempts"][0], "attempt"));
+    assert_eq!(
+        seen["headers"],
+        json!([
+            ["content-type", "application/json"],
+            ["request-id", "kept"],
+            ["content-length", CHAT_BODY.len().to_string()],
+        ])
+    );
+    let dropped = json!(["x-request-id", "x-ratelimit-tag"]);
+    assert_eq!(seen["headers_dropped"], dropped);
+    holds_none(&home);
 }

@@ -67,7 +67,7 @@ fn a_home_that_cannot_be_written_is_refused_and_left_as_it_is() {
     };
     assert_eq!(ran.code, 0, "{ran:?}");
     let expected = format!(
-        "ledger {}: the file or its folder cannot be written",
+        "ledger {}: the file, its folder or a -wal or -shm file beside it cannot be written",
         home.path().join("ledger.sqlite3").display()
     );
     for name in ["import", "reread", "log"] {

@@ -66,8 +66,7 @@ fn is_conflict(scene: &Scene, first: &Value, ran: &Ran, fields: &str) {
     let (code, message) = ran.refused(4);
     assert_eq!(code, "idempotency_conflict", "{fields}");
     let expected = format!(
-        "the idempotency key is that of completed call {}, whose request is another: {fields} \
-         differ",
+        "the idempotency key is that of completed call {}, whose request differs in {fields}",
         text(first, "call")
     );
     assert_eq!(message, expected);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,11 +56,11 @@ pub struct Provider {
     /// starts at the home.
     ca_file: Option<PathBuf>,
     /// How long connecting may take, with the TLS handshake.
-    connect_timeout_ms: Option<u32>,
+    connect_timeout_ms: Option<NonZeroU32>,
     /// How long nothing may come.
-    read_timeout_ms: Option<u32>,
+    read_timeout_ms: Option<NonZeroU32>,
     /// How long an attempt may take.
-    timeout_ms: Option<u32>,
+    timeout_ms: Option<NonZeroU32>,
     /// How long is waited at most between two attempts.
     retry_wait_max_ms: Option<u32>,
 }
@@ -78,8 +79,9 @@ impl Provider {
     pub(crate) fn dialect(&self, provider: &str) -> Result<&'static str, AppError> {
         exchange::dialect(&self.dialect).ok_or_else(|| {
             AppError::Usage(format!(
-                "config.toml, provider {provider}: unknown dialect {:?}",
-                self.dialect
+                "config.toml, provider {provider}: unknown dialect {:?}: expected one of {}",
+                self.dialect,
+                exchange::DIALECTS.join(", ")
             ))
         })
     }
@@ -115,8 +117,9 @@ impl Provider {
     /// Returns how long things may take: 10 s to connect, 5 min of silence and 15 min
     /// in all, unless the table says otherwise.
     pub(crate) fn timeouts(&self) -> Timeouts {
-        let or =
-            |value: Option<u32>, default| Duration::from_millis(value.unwrap_or(default).into());
+        let or = |value: Option<NonZeroU32>, default: u32| {
+            Duration::from_millis(value.map_or(default, NonZeroU32::get).into())
+        };
         Timeouts {
             connect: or(self.connect_timeout_ms, 10_000),
             read: or(self.read_timeout_ms, 300_000),

@@ -172,6 +172,21 @@ pub enum AppError {
         /// Why.
         source: Box<Self>,
     },
+    /// A response arrived and could not be recorded.
+    #[error(
+        "call {call}: the response to attempt {index} arrived ({seen}) and could not be recorded: \
+         {source}"
+    )]
+    ResponseLost {
+        /// The call.
+        call: CallId,
+        /// The attempt, from 1.
+        index: u32,
+        /// What arrived, in words.
+        seen: String,
+        /// Why it is lost.
+        source: Box<Self>,
+    },
     /// A failure that a test asked for.
     #[error("a failure was asked for at {0}")]
     Injected(Point),
@@ -303,7 +318,7 @@ impl AppError {
             | Self::Malformed(_)
             | Self::Preparation { .. }
             | Self::Digest(_) => Class::Usage,
-            Self::Stopped { source, .. } => source.class(),
+            Self::Stopped { source, .. } | Self::ResponseLost { source, .. } => source.class(),
             Self::Observation(_)
             | Self::Unobserved(_)
             | Self::NoAttempts
@@ -369,6 +384,7 @@ impl AppError {
             Self::Preparation { .. } => "preparation_failed",
             Self::Call(refusal) => refusal.code(),
             Self::Stopped { source, .. } => source.code(),
+            Self::ResponseLost { .. } => "response_lost",
             Self::Injected(_) => "injected_failure",
             Self::Damage(_) => "damage",
             Self::Forbidden(_) => "forbidden",

@@ -67,7 +67,7 @@ pub struct CallOptions<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// What would be sent is not what was recorded.
-    #[error("call {call}: the recorded intent does not reproduce: {} differ", fields.join(", "))]
+    #[error("call {call}: recorded intent does not reproduce: {}", fields.join(", "))]
     Drift {
         /// The call.
         call: CallId,
@@ -76,8 +76,8 @@ pub enum Refusal {
     },
     /// The key belongs to another request.
     #[error(
-        "the idempotency key is that of completed call {original}, whose request is another: {} \
-         differ", fields.join(", ")
+        "the idempotency key is that of completed call {original}, whose request differs in {}",
+        fields.join(", ")
     )]
     Conflict {
         /// The completed call.

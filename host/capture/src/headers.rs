@@ -64,6 +64,21 @@ pub fn keep<'a>(headers: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Kept
     keeper.finish()
 }
 
+impl Kept {
+    /// Leaves out each header whose value holds one of these texts; its name stays
+    /// among the dropped ones. A peer may echo what it was sent.
+    pub fn drop_holding(&mut self, secrets: &[&str]) {
+        let kept = std::mem::take(&mut self.headers);
+        for (name, value) in kept {
+            if secrets.iter().any(|secret| value.contains(secret)) {
+                drop_name(&mut self.dropped, &name);
+            } else {
+                self.headers.push((name, value));
+            }
+        }
+    }
+}
+
 /// Returns the lower-case name when a header of this name is kept.
 pub fn kept_name(name: &[u8]) -> Option<String> {
     let starts_with = |prefix: &&str| {
@@ -100,7 +115,7 @@ impl Keeper {
         let value_bytes = written_bytes(value);
         let bytes = self.bytes + name.len() + value_bytes;
         if value_bytes > HEADER_VALUE_BYTES_MAX || bytes > HEADERS_BYTES_MAX {
-            self.drop_name(&name);
+            drop_name(&mut self.kept.dropped, &name);
         } else {
             self.bytes = bytes;
             self.kept.headers.push((name, value.to_owned()));
@@ -110,22 +125,6 @@ impl Keeper {
     /// Returns what was kept.
     pub(crate) fn finish(self) -> Kept {
         self.kept
-    }
-
-    fn drop_name(&mut self, name: &str) {
-        let name = match name.get(..DROPPED_NAME_BYTES_MAX) {
-            Some(start) if start.len() < name.len() => format!("{start}{CUT}"),
-            _ => name.to_owned(),
-        };
-        let dropped = &mut self.kept.dropped;
-        if dropped.len() > DROPPED_NAMES_MAX || dropped.contains(&name) {
-            return;
-        }
-        if dropped.len() == DROPPED_NAMES_MAX {
-            dropped.push(CUT.to_owned());
-        } else {
-            dropped.push(name);
-        }
     }
 }
 
@@ -138,6 +137,22 @@ fn written_bytes(value: &str) -> usize {
         other => other.len_utf8(),
     };
     value.chars().map(bytes).sum()
+}
+
+/// Adds a name once, cut to its bound; the list itself ends in one mark.
+fn drop_name(dropped: &mut Vec<String>, name: &str) {
+    let name = match name.get(..DROPPED_NAME_BYTES_MAX) {
+        Some(start) if start.len() < name.len() => format!("{start}{CUT}"),
+        _ => name.to_owned(),
+    };
+    if dropped.len() > DROPPED_NAMES_MAX || dropped.contains(&name) {
+        return;
+    }
+    if dropped.len() == DROPPED_NAMES_MAX {
+        dropped.push(CUT.to_owned());
+    } else {
+        dropped.push(name);
+    }
 }
 
 #[cfg(test)]

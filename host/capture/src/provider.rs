@@ -14,6 +14,9 @@ use crate::target::Target;
 /// The version of the messages API that requests are written for.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
+/// How many headers this program sets itself before any that may be a credential.
+const PLAIN_HEADERS: usize = 6;
+
 /// What configuration says of a provider.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
@@ -35,6 +38,9 @@ pub enum ProviderError {
     /// The dialect has no path of its own and none is given.
     #[error("dialect {0} has no path of its own: expected `path`")]
     NoPath(String),
+    /// The base URL has a query or a fragment, which paths cannot be put after.
+    #[error("base_url: expected a URL without a query and a fragment; a query goes into `path`")]
+    BaseQuery,
     /// The base URL and the path make no URL.
     #[error("base_url and path: {0}")]
     Target(#[from] crate::target::TargetError),
@@ -42,7 +48,7 @@ pub enum ProviderError {
     #[error("headers: expected names of letters, digits and hyphens, found another")]
     HeaderName,
     /// A header is sent by this program itself.
-    #[error("headers: {0} is set by this program")]
+    #[error("headers or key_header: {0} is set by this program")]
     HeaderTaken(String),
     /// A header has a value that no header can have.
     #[error("headers: the value of {0} holds a byte that no header can carry")]
@@ -78,6 +84,9 @@ impl Settings<'_> {
             (None, "anthropic.messages") => "/v1/messages",
             (None, other) => return Err(ProviderError::NoPath(other.to_owned())),
         };
+        if self.base_url.contains(['?', '#']) {
+            return Err(ProviderError::BaseQuery);
+        }
         let base = self.base_url.trim_end_matches('/');
         let slash = if path.starts_with('/') { "" } else { "/" };
         Ok(Target::parse(&format!("{base}{slash}{path}"))?)
@@ -87,28 +96,36 @@ impl Settings<'_> {
     pub fn prepare(&self, body_bytes: usize, key: Option<&str>) -> Result<Prepared, ProviderError> {
         let target = self.target()?;
         let agent = concat!("reread/", env!("CARGO_PKG_VERSION"));
-        let mut headers: Vec<(String, String)> = [
+        let plain: [(&str, String); PLAIN_HEADERS] = [
             ("host", target.authority()),
             ("user-agent", agent.to_owned()),
             ("accept", "*/*".to_owned()),
             ("connection", "close".to_owned()),
             ("content-type", "application/json".to_owned()),
             ("content-length", body_bytes.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into();
+        ];
+        let mut headers: Vec<_> = plain
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         if let Some(key) = key {
-            headers.push(self.key(key)?);
+            let (name, value) = self.key(key)?;
+            free(&name, &headers)?;
+            headers.push((name, value));
         }
         if self.dialect == "anthropic.messages" && !self.names("anthropic-version") {
             let version = ("anthropic-version".to_owned(), ANTHROPIC_VERSION.to_owned());
             headers.push(version);
         }
+        if let Some(name) = self.key_header {
+            let named = header_name(name)?;
+            // The key itself stands there already.
+            let sent = headers.iter().filter(|_| key.is_none());
+            free(&named, &sent.cloned().collect::<Vec<_>>())?;
+        }
         for (name, value) in self.headers {
             let name = header_name(name)?;
-            if headers.iter().any(|(taken, _)| *taken == name) || name == "transfer-encoding" {
-                return Err(ProviderError::HeaderTaken(name));
-            }
+            free(&name, &headers)?;
             if !is_value(value) {
                 return Err(ProviderError::HeaderValue(name));
             }
@@ -152,10 +169,37 @@ impl Prepared {
         &self.headers
     }
 
+    /// Returns what of the request is a credential or may be one: the key and the
+    /// values of configured headers, if they are long enough to be told from words.
+    pub fn secrets(&self) -> Vec<&str> {
+        const SECRET_BYTES_MIN: usize = 8;
+        let values = self
+            .headers
+            .iter()
+            .skip(PLAIN_HEADERS)
+            .map(|(name, value)| {
+                let bearer = value
+                    .strip_prefix("Bearer ")
+                    .filter(|_| name == "authorization");
+                bearer.unwrap_or(value)
+            });
+        values
+            .filter(|value| value.len() >= SECRET_BYTES_MIN && *value != ANTHROPIC_VERSION)
+            .collect()
+    }
+
     /// Returns the names of the headers in that order.
     pub fn header_names(&self) -> Vec<String> {
         self.headers.iter().map(|(name, _)| name.clone()).collect()
     }
+}
+
+/// Refuses a header that is sent already, or that would change the framing.
+fn free(name: &str, headers: &[(String, String)]) -> Result<(), ProviderError> {
+    if headers.iter().any(|(taken, _)| taken == name) || name == "transfer-encoding" {
+        return Err(ProviderError::HeaderTaken(name.to_owned()));
+    }
+    Ok(())
 }
 
 fn header_name(name: &str) -> Result<String, ProviderError> {
@@ -254,6 +298,42 @@ mod tests {
             let refused = settings("openai.chat", &headers).prepare(0, None);
             assert_eq!(refused.unwrap_err(), error, "{name}");
         }
+    }
+
+    #[test]
+    fn a_key_header_that_this_program_sets_is_refused() {
+        let none = BTreeMap::new();
+        let mut chat = settings("openai.chat", &none);
+        for name in ["Host", "content-length", "transfer-encoding", "connection"] {
+            chat.key_header = Some(name);
+            let refused = chat.prepare(0, Some("k")).unwrap_err();
+            assert_eq!(refused, ProviderError::HeaderTaken(name.to_lowercase()));
+        }
+    }
+
+    #[test]
+    fn a_base_url_with_a_query_is_refused() {
+        let none = BTreeMap::new();
+        for url in ["http://h/v1?api-version=1", "http://h/v1#x", "http://h/?"] {
+            let mut chat = settings("openai.chat", &none);
+            chat.base_url = url;
+            assert_eq!(chat.prepare(0, None).unwrap_err(), ProviderError::BaseQuery);
+        }
+    }
+
+    #[test]
+    fn the_key_and_long_header_values_are_secrets() {
+        let headers = BTreeMap::from([("x-a".to_owned(), "long-enough".to_owned())]);
+        for (dialect, key) in [
+            ("openai.chat", "sk-12345"),
+            ("anthropic.messages", "sk-ant-1"),
+        ] {
+            let prepared = settings(dialect, &headers).prepare(0, Some(key)).unwrap();
+            assert_eq!(prepared.secrets(), [key, "long-enough"]);
+        }
+        let short = BTreeMap::from([("x-a".to_owned(), "beta".to_owned())]);
+        let prepared = settings("openai.chat", &short).prepare(0, None).unwrap();
+        assert_eq!(prepared.secrets(), [""; 0]);
     }
 
     #[test]

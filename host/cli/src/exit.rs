@@ -114,11 +114,16 @@ fn hint(error: &AppError) -> Option<&'static str> {
              show`; restore the file from a copy to read it again",
         ),
         AppError::StepBack { .. } => {
-            Some("add --allow-older=REASON if that is what you want; it is recorded")
+            Some("add --allow-older=REASON if that is what you want; a reinterpretation records it")
         }
-        AppError::Stopped { source, .. } => hint(source).or(Some(
-            "what is recorded stands: `reread state call` shows it, `reread recover` continues it",
-        )),
+        AppError::Stopped { .. } => Some(
+            "what is recorded stands: mend the cause, then `reread recover` continues the call as \
+             far as it is safe; do not make it again",
+        ),
+        AppError::ResponseLost { .. } => Some(
+            "the provider has served the request: `reread state call` says effect_unknown, and \
+             sending again may have its effect twice",
+        ),
         AppError::Preparation { .. } => {
             Some("mend what is named and run the call again; nothing was sent")
         }
@@ -138,6 +143,10 @@ fn hint(error: &AppError) -> Option<&'static str> {
         AppError::ModuleUnavailable { .. } => {
             Some("`reread verify` names all damage; restore the module's file from a copy")
         }
+        AppError::Artifact(_) => Some(
+            "`reread verify` names all damage; move a damaged file away and repeat, or restore it \
+             from a copy",
+        ),
         AppError::NotReproduced { .. }
         | AppError::Damage(_)
         | AppError::Ledger(

@@ -20,6 +20,9 @@ effects     Reinterpretation changes what is concluded and what is to be done ne
             once: a process that dies between sending and recording leaves a call whose effect
             is unknown, and says so. An idempotency key holds within one home; the provider
             does not know it.
+secrets     Keys and header values of providers are sent and never written. A kept header that
+            echoes one is dropped; a body that echoes one is kept as it came. What is redacted
+            in a URL cannot be held against a later one.
 calls       Requests are HTTP/1.1, one connection each, without proxies of the environment and
             without redirects. A request is at most 48 MiB; a response that passes 63 MiB with
             its request is cut and recorded as interrupted.

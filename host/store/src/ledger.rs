@@ -99,7 +99,7 @@ pub enum LedgerError {
         path: PathBuf,
     },
     /// The file or its folder cannot be written.
-    #[error("ledger {}: the file or its folder cannot be written", path.display())]
+    #[error("ledger {}: the file, its folder or a -wal or -shm file beside it cannot be written", path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,

@@ -81,6 +81,9 @@ pub(super) fn prepare_again(
     if dialect != request.dialect {
         fields.push("dialect");
     }
+    if manifest.is_none() && route.endpoint() != request.endpoint {
+        fields.push("endpoint");
+    }
     fields.extend(match manifest {
         Some(manifest) => drift(manifest, &now),
         None => drift(&as_intended(request, &now), &now),

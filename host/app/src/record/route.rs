@@ -121,7 +121,9 @@ impl Route {
             headers: self.prepared.headers(),
             body: &self.body,
         };
-        self.client.exchange(&outgoing, self.timeouts)
+        let mut received = self.client.exchange(&outgoing, self.timeouts);
+        received.headers.drop_holding(&self.prepared.secrets());
+        received
     }
 
     /// Returns how long to wait before the attempt after `index`: what the provider

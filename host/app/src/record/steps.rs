@@ -22,7 +22,7 @@ use crate::appending::{Lock, Proposal};
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::{Evidence, Observed};
-use crate::fault::{self, Step};
+use crate::fault::{self, Edge, Point, Step};
 use crate::module::{LoadedInterpreter, LoadedPolicy};
 use crate::readings::{attempt_facts, reading_event, recorded_reading, task_of};
 use crate::state::{call_state, recorded_state};
@@ -93,15 +93,7 @@ impl<'s> Recorder<'s> {
     pub(super) fn drive(&mut self) -> Result<(), AppError> {
         let call = self.call;
         self.steps().map_err(|source| {
-            let named = if let AppError::Call(refusal) = &source {
-                refusal.names_its_call()
-            } else {
-                matches!(
-                    source,
-                    AppError::Preparation { .. } | AppError::Observation(_)
-                )
-            };
-            if named {
+            if names_its_call(&source) {
                 return source;
             }
             let source = Box::new(source);
@@ -202,36 +194,64 @@ impl<'s> Recorder<'s> {
         }
         let started = self.start()?;
         let route = self.route()?;
-        let artifacts = &self.session.artifacts;
         let faults = self.session.context.faults.as_ref();
         let received = fault::around(faults, Step::Exchange, || Ok(route.exchange()))?;
+        let latency = u64::try_from(received.latency.as_millis()).unwrap_or(u64::MAX);
+        let (index, attempt) = (started.index, started.attempt);
+        let notice = received.detail.clone();
+        self.latency = Some((attempt, latency));
+        self.keep(received, started, events)?;
+        let notices = &mut self.session.notices;
+        notices.extend(notice.map(|detail| format!("attempt {index}: {detail}")));
+        Ok(())
+    }
+
+    /// Makes what was received durable: its bytes, then what was seen. It cannot be had
+    /// again, so whoever cannot keep it is told what is lost.
+    fn keep(
+        &mut self,
+        received: Received,
+        started: Started,
+        events: &[Placed],
+    ) -> Result<(), AppError> {
+        let (call, index) = (self.call, started.index);
+        let seen = in_words(&received);
+        let lost = |source| {
+            let (edge, step) = (Edge::After, Step::Observed);
+            if matches!(&source, AppError::Injected(point) if *point == Point { edge, step }) {
+                return source;
+            }
+            AppError::ResponseLost {
+                call,
+                index,
+                seen: seen.clone(),
+                source: Box::new(source),
+            }
+        };
+        let artifacts = &self.session.artifacts;
+        let faults = self.session.context.faults.as_ref();
         if let Some(body) = &received.body {
             fault::around(faults, Step::ResponseArtifact, || {
                 artifacts.put(body)?;
                 Ok(())
-            })?;
+            })
+            .map_err(lost)?;
         }
-        let latency = u64::try_from(received.latency.as_millis()).unwrap_or(u64::MAX);
-        self.latency = Some((started.attempt, latency));
-        let notice = received.detail.clone();
         let scope = Scope {
             task: task_of(events),
-            call: Some(self.call),
+            call: Some(call),
             attempt: Some(started.attempt),
         };
         let cause = Some(started.event);
-        let body = Body::from(Box::new(self.observation(received, &started)));
+        let body = Body::from(Box::new(self.observation(received, started)));
         let mut appender = self.session.appender();
         let mut event = appender.stamp.event(cause, scope, body)?;
         // Whoever leads the call on, its producer is whoever asked.
         if let Some(requested) = events.first() {
             event.actor = requested.event.actor.clone();
         }
-        appender.observe(&event)?;
+        appender.observe(&event).map_err(lost)?;
         self.appended += 1;
-        let index = started.index;
-        let notices = &mut self.session.notices;
-        notices.extend(notice.map(|detail| format!("attempt {index}: {detail}")));
         Ok(())
     }
 
@@ -241,7 +261,7 @@ impl<'s> Recorder<'s> {
     }
 
     /// Returns what is recorded of an exchange.
-    fn observation(&self, received: Received, started: &Started) -> AttemptObserved {
+    fn observation(&self, received: Received, started: Started) -> AttemptObserved {
         let response = received.body.as_ref().map(|body| ArtifactRef {
             sha256: Digest::of(body),
             length: u64::try_from(body.len()).unwrap_or(u64::MAX),
@@ -258,7 +278,7 @@ impl<'s> Recorder<'s> {
             headers: received.headers.headers,
             headers_dropped: received.headers.dropped,
             exception_type: received.exception_type,
-            request_body_artifact: Some(started.request.clone()),
+            request_body_artifact: Some(started.request),
             response_body_artifact: response,
         }
     }
@@ -449,6 +469,26 @@ impl<'s> Recorder<'s> {
                 })?;
         self.appended += appended;
         Ok(())
+    }
+}
+
+/// Returns whether a message says already which call or attempt it is about.
+const fn names_its_call(error: &AppError) -> bool {
+    if let AppError::Call(refusal) = error {
+        return refusal.names_its_call();
+    }
+    matches!(
+        error,
+        AppError::Preparation { .. } | AppError::Observation(_) | AppError::ResponseLost { .. }
+    )
+}
+
+/// Returns what was received, in a few words.
+fn in_words(received: &Received) -> String {
+    match (received.status, &received.body, received.exception_type) {
+        (Some(status), Some(body), _) => format!("HTTP {status}, {} bytes", body.len()),
+        (_, _, Some(exception)) => format!("no response, {}", exception.as_str()),
+        _ => "no response".to_owned(),
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) struct CallRunArgs {
     pub(crate) pair: PairArgs,
     /// Make so many attempts at most, where the policy decides to retry
     #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) max_attempts: u32,
     /// Never send the request of this key again once it is answered
     #[arg(long, value_name = "KEY")]
@@ -97,8 +98,8 @@ pub(crate) struct SendingArgs {
 /// Whether a step back is meant.
 #[derive(Debug, Args)]
 pub(crate) struct OlderArgs {
-    /// Decide by the pair of the call although a newer one is adopted; the reason is
-    /// for whoever reads the command, no event has a place for it
+    /// Decide by the pair of the call although a newer one is adopted; only a
+    /// reinterpretation records the reason
     #[arg(long, value_name = "REASON", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "no reason given")]
     pub(crate) allow_older: Option<String>,
