@@ -206,8 +206,7 @@ fn unknown_commands_and_options_are_usage_errors_in_both_forms() {
 /// Runs a command line with `--json` and asserts that only JSON lines are printed.
 fn prints_json(home: &TestHome, command: &str, code: i32) {
     let ran: Ran = home
-        .command(&command.split(' ').collect::<Vec<_>>())
-        .arg("--json")
+        .command(&[&["--json"], &command.split(' ').collect::<Vec<_>>()[..]].concat())
         .stdin(std::process::Stdio::null())
         .output()
         .unwrap()
@@ -249,7 +248,8 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
     let done = format!(
         "demo\ndemo-provider --receipts {receipts}\npreregister {criteria}\n\
          call run --provider kestrel --request {request}\nrecover {made}\nredecide {made}\n\
-         finalize {made}\n{create}\ntask show {task}\ntask list\nimport exchange {file}\n\
+         finalize {made}\nstate open\ncheck run --task {task} --output o --artifact {sha} -- true\n\
+         derive {file} --from {sha} --tool t\n{create}\ntask show {task}\ntask list\nimport exchange {file}\n\
          interpret {attempt}\ninterpret all\nreinterpret attempt {attempt}\n\
          reinterpret call {call}\nreinterpret all\nreinterpret all --dry-run\n\
          state\nstate call {call}\nstate task {task}\nshow {call}\nlog\noutput {attempt}\n\
@@ -365,8 +365,8 @@ fn quiet_silences_talk_and_neither_data_nor_errors() {
         .output()
         .unwrap()
         .into();
-    let said = "error: unknown id: nope\n\nhint: `reread log` and `reread state` show what there \
-                is\n";
+    let said = "error: unknown id: nope\n\nhint: `reread log` shows what there is, `reread state \
+                open` what is left to do\n";
     assert_eq!((refused.code, refused.stderr.as_str()), (2, said));
 }
 

@@ -217,3 +217,21 @@ fn the_producer_is_who_asked_whoever_leads_the_call_on() {
     assert_eq!(actors("attempt.started"), ["asker", "other"]);
     assert_eq!(actors("call.completed"), ["other"]);
 }
+
+#[test]
+fn the_calls_that_have_something_left_to_do_are_listed() {
+    let scene = Scene::answering();
+    scene.call(&[]).output().unwrap();
+    let open = || scene.home.must(&["state", "open"]).lines();
+    assert_eq!(open(), Vec::<serde_json::Value>::new());
+    let killed = scene.killed_call(&["--idempotency-key", "k"], "after:attempt.observed 1");
+    let listed = open();
+    assert_eq!(listed, [scene.state(&killed)]);
+    assert_eq!(listed[0]["next_operation"], "reinterpret");
+    assert_eq!(listed[0]["idempotency_key"], "k");
+    // What is listed does not depend on the cached summaries.
+    crate::support::sql(&scene.home, "DELETE FROM projection").unwrap();
+    assert_eq!(open(), listed);
+    scene.home.must(&["recover", &killed]);
+    assert_eq!(open(), Vec::<serde_json::Value>::new());
+}

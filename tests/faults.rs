@@ -231,8 +231,8 @@ pub(crate) fn not_next(operation: &str, call: &str, at: Standing<'_>) -> (String
 /// The refusal of a command that might have its effect twice.
 pub(crate) fn effect_unknown(call: &str) -> (String, String) {
     let message = format!(
-        "call {call}: an attempt was started and nothing was observed: the provider may have \
-         served it, and sending again may have its effect twice"
+        "call {call}: an attempt was started and nothing was observed: its process waits still or \
+         is gone, the provider may have served it, and sending again may have its effect twice"
     );
     ("effect_unknown".to_owned(), message)
 }

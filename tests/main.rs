@@ -19,6 +19,7 @@ mod fixtures {
 mod artifacts;
 mod caches;
 mod checkpoints;
+mod checks;
 mod commands;
 mod concurrency;
 mod continuing;

@@ -86,6 +86,13 @@ impl Appender<'_> {
         }
     }
 
+    /// Appends facts in one transaction, whatever happened meanwhile.
+    pub(crate) fn record(&mut self, step: Step, events: &[Event]) -> Result<(), AppError> {
+        fault::reach(self.faults, Edge::Before, step)?;
+        append(self.ledger.writer()?, events)?;
+        fault::reach(self.faults, Edge::After, step)
+    }
+
     /// Appends an observation, whatever happened to its call meanwhile.
     pub(crate) fn observe(&mut self, event: &Event) -> Result<EventId, AppError> {
         fault::reach(self.faults, Edge::Before, Step::Observed)?;

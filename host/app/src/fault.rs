@@ -1,8 +1,8 @@
 //! Fault points: where a test may stop this process, hold it, or make a step fail.
 //!
 //! Whoever runs a use case hands in what happens at a point; in normal use that is
-//! nothing ([`NoFaults`]). The points stand before and after each step of making and
-//! recovering a call that leaves something durable, and around the exchange itself.
+//! nothing ([`NoFaults`]). The points stand before and after each step that leaves
+//! something durable, and around the exchange with a provider.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Edge {
     After,
 }
 
-/// A step of making or recovering a call.
+/// A step that leaves something durable, and the exchange itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// The configurations of the modules become artifacts.
@@ -48,11 +48,21 @@ pub enum Step {
     RetryDecided,
     /// What became of the call.
     StatusDecided,
+    /// A check is about to run.
+    CheckRequested,
+    /// What a verifier printed becomes artifacts.
+    CheckStreams,
+    /// What a check found.
+    CheckCompleted,
+    /// The bytes of a derivation become artifacts.
+    DerivedArtifacts,
+    /// One artifact was made from another.
+    Derived,
 }
 
 impl Step {
     /// Every step, in the order in which a call reaches them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::ConfigArtifacts,
         Self::RequestArtifact,
         Self::Requested,
@@ -67,6 +77,11 @@ impl Step {
         Self::Interpreted,
         Self::RetryDecided,
         Self::StatusDecided,
+        Self::CheckRequested,
+        Self::CheckStreams,
+        Self::CheckCompleted,
+        Self::DerivedArtifacts,
+        Self::Derived,
     ];
 
     /// Returns the step's name: the first event it appends, or what else it does.
@@ -86,6 +101,11 @@ impl Step {
             Self::Interpreted => "attempt.interpreted",
             Self::RetryDecided => "attempt.retry_decided",
             Self::StatusDecided => "call.status_decided",
+            Self::CheckRequested => "check.requested",
+            Self::CheckStreams => "check_streams",
+            Self::CheckCompleted => "check.completed",
+            Self::DerivedArtifacts => "derived_artifacts",
+            Self::Derived => "artifact.derived",
         }
     }
 }

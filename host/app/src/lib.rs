@@ -4,9 +4,11 @@
 //! truth, nothing recorded is ever edited, and only [`record`] can reach a provider.
 
 mod appending;
+pub mod check;
 pub mod checkpoint;
 pub mod config;
 pub mod context;
+pub mod derive;
 pub mod doctor;
 pub mod error;
 pub mod evidence;

@@ -9,6 +9,7 @@
 mod attempts;
 mod keys;
 mod prepare;
+mod received;
 mod recover;
 mod request;
 mod route;
@@ -98,8 +99,8 @@ pub enum Refusal {
     },
     /// An attempt was started and nothing was observed.
     #[error(
-        "call {call}: an attempt was started and nothing was observed: the provider may have \
-         served it, and sending again may have its effect twice"
+        "call {call}: an attempt was started and nothing was observed: its process waits still or \
+         is gone, the provider may have served it, and sending again may have its effect twice"
     )]
     EffectUnknown {
         /// The call.
@@ -192,7 +193,8 @@ pub struct CallAdvanced {
     pub status_basis: Option<String>,
     /// The record that holds it.
     pub record: Option<EventId>,
-    /// Its attempts, in order.
+    /// Its attempts, in order; of a call that was answered, those of the call that
+    /// answered for it.
     pub attempts: Vec<AttemptAdvanced>,
     /// How many events were appended.
     pub appended: u64,
@@ -281,7 +283,10 @@ impl Session {
             reason: state.status_reason,
             status_basis: state.status_basis,
             record: state.status_record,
-            attempts: attempts_of(&events),
+            attempts: match replayed {
+                Some((original, _)) => attempts_of(&reader.of_call(original)?),
+                None => attempts_of(&events),
+            },
             appended,
             replayed_from: replayed.map(|(original, _)| original),
             resumed_from,

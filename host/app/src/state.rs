@@ -111,6 +111,47 @@ impl Session {
         Ok(state)
     }
 
+    /// Reports the calls that have something left to do, in order, with the bytes as
+    /// they are now.
+    pub fn open_calls(
+        &self,
+        mut report: impl FnMut(CallState) -> Result<(), AppError>,
+    ) -> Result<(), AppError> {
+        let reader = self.ledger.reader();
+        let evidence = Evidence::new(self.artifacts.clone(), reader)?;
+        let mut seq = 0;
+        loop {
+            let page = reader.calls_after(seq, PAGE)?;
+            let Some((last, _)) = page.last() else {
+                return Ok(());
+            };
+            seq = *last;
+            for (_, call) in page {
+                if self.is_settled(call)? {
+                    continue;
+                }
+                let state = call_state(reader, &evidence, &reader.of_call(call)?)?;
+                let left = |state: &CallState| state.next_operation != Operation::None;
+                if let Some(state) = state.filter(left) {
+                    report(state)?;
+                }
+            }
+        }
+    }
+
+    /// Returns whether the cached summary of a call covers it and leaves nothing to do.
+    fn is_settled(&self, call: CallId) -> Result<bool, AppError> {
+        let reader = self.ledger.reader();
+        let Some(row) = reader.projection(ScopeKey::Call(call))? else {
+            return Ok(false);
+        };
+        if row.seq != reader.head(ScopeKey::Call(call))? {
+            return Ok(false);
+        }
+        let summary: Option<CallSummary> = serde_json::from_str(&row.value).ok();
+        Ok(summary.is_some_and(|one| one.next_operation == Operation::None.as_str()))
+    }
+
     /// Returns a task with the event that declared it.
     pub(crate) fn declared(&self, task: TaskId) -> Result<DeclaredTask, AppError> {
         let unknown = || AppError::Unknown {

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod call;
+mod evidence;
 mod work;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use call::{
     CallCommand, CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs,
 };
+pub(crate) use evidence::{CheckCommand, CheckRunArgs, DeriveArgs};
 pub(crate) use work::{
     ArtifactCommand, ImportCommand, InterpretArgs, LogArgs, ModuleCommand, OutputArgs,
     ReinterpretCommand, RulesArgs, StateCommand, TaskCommand, VerifyArgs,
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Call(CallCommand),
     /// Continue a call of which no attempt was started, as a new call
+    #[command(after_help = call::RESUME_HELP)]
     Resume(ResumeArgs),
     /// Decide the last attempt of a call by the pair that the call names; ask nobody
     Redecide(DecideArgs),
@@ -84,6 +87,11 @@ pub(crate) enum Command {
     /// Do what the state of a call asks for, as far as it is safe
     #[command(after_help = call::RECOVER_HELP)]
     Recover(RecoverArgs),
+    /// Produce evidence about exact bytes
+    #[command(subcommand)]
+    Check(CheckCommand),
+    /// Record that one artifact was made from another, by whom and with what
+    Derive(DeriveArgs),
     /// Bring recorded exchanges in
     #[command(subcommand)]
     Import(ImportCommand),

@@ -3,6 +3,7 @@
 mod bulk;
 mod call;
 mod check;
+mod evidence;
 mod module;
 mod read;
 mod view;
@@ -17,7 +18,7 @@ use clap::CommandFactory as _;
 use etcetera::BaseStrategy as _;
 use model::event::home::Program;
 
-use crate::args::{CallCommand, Cli, Command, Global};
+use crate::args::{CallCommand, CheckCommand, Cli, Command, Global};
 use crate::clock::SystemClock;
 use crate::printer::Printer;
 use crate::{demo, exit, faults, limits};
@@ -46,6 +47,8 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Redecide(_)
         | Command::Finalize(_)
         | Command::Recover(_)
+        | Command::Check(_)
+        | Command::Derive(_)
         | Command::Import(_)
         | Command::Interpret(_)
         | Command::Reinterpret(_)
@@ -93,6 +96,8 @@ fn in_session(
         Command::Redecide(args) => call::redecide(args, session, printer),
         Command::Finalize(args) => call::finalize(args, session, printer),
         Command::Recover(args) => call::recover(args, session, printer),
+        Command::Check(CheckCommand::Run(args)) => evidence::check(args, session, printer),
+        Command::Derive(args) => evidence::derive(args, session, printer),
         Command::Import(command) => bulk::import(command, session, printer),
         Command::Interpret(args) => {
             if !args.strict {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use app::record::Refusal;
 use app::{AppError, Class};
+use model::projection::{Operation, Stage};
 
 use crate::printer::{Printer, visible};
 
@@ -136,7 +137,9 @@ fn hint(error: &AppError) -> Option<&'static str> {
         AppError::Unknown { what: "module", .. } => {
             Some("`reread module list` shows the labels; `reread module add FILE` adds one")
         }
-        AppError::Unknown { .. } => Some("`reread log` and `reread state` show what there is"),
+        AppError::Unknown { .. } => {
+            Some("`reread log` shows what there is, `reread state open` what is left to do")
+        }
         AppError::LabelBound { .. } => {
             Some("a label is bound once; give the new module a label of its own")
         }
@@ -172,16 +175,30 @@ fn hint_of_refusal(refusal: &Refusal) -> Option<&'static str> {
              `reread call run`",
         ),
         Refusal::Conflict { .. } => Some("give another request a key of its own"),
+        Refusal::KeyInUse {
+            stage: Stage::EffectUnknown,
+            ..
+        }
+        | Refusal::EffectUnknown { .. }
+        | Refusal::NotNext {
+            next: Operation::ReconcileEffect,
+            ..
+        } => Some(
+            "wait if its process still runs, else ask the provider whether it served the request; \
+             --accept-duplicate-effect sends it again as a new call",
+        ),
         Refusal::KeyInUse { .. } => Some(
             "`reread recover` continues that call; --accept-duplicate-effect sends all the same",
         ),
-        Refusal::EffectUnknown { .. } => Some(
-            "ask the provider whether it served the request; --accept-duplicate-effect sends it \
-             again as a new call",
-        ),
-        Refusal::NotNext { .. } => {
-            Some("`reread state call` shows what is safe; `reread recover` does it")
-        }
+        Refusal::NotNext {
+            next: Operation::FixInputs,
+            ..
+        } => Some("`reread show` says what is to be mended; then run the call again"),
+        Refusal::NotNext {
+            next: Operation::None,
+            ..
+        } => Some("nothing is left to do; `reread state call` says why"),
+        Refusal::NotNext { .. } => Some("`reread recover` does what comes next, where it is safe"),
         Refusal::RequestUnavailable { .. } => {
             Some("restore the file from a copy, or give the same bytes again with --request FILE")
         }

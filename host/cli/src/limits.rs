@@ -20,6 +20,8 @@ effects     Reinterpretation changes what is concluded and what is to be done ne
             once: a process that dies between sending and recording leaves a call whose effect
             is unknown, and says so. An idempotency key holds within one home; the provider
             does not know it.
+checks      A verifier that is a program runs with the rights of whoever starts it; it is not
+            sandboxed, and what it says is recorded, not proved. Its output is kept.
 secrets     Keys and header values of providers are sent and never written. A kept header that
             echoes one is dropped; a body that echoes one is kept as it came. What is redacted
             in a URL cannot be held against a later one.

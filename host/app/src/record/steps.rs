@@ -1,20 +1,18 @@
 //! The steps of a call, each durable before the next. A call that is made and one
 //! that is recovered go through the same loop, which asks the ledger where it stands.
 
-use capture::client::Received;
 use model::decision::{Disposition, Occasion};
-use model::event::attempt::{
-    AttemptCompleted, AttemptObserved, AttemptRetryDecided, AttemptStarted, RecordedBy,
-};
+use model::event::attempt::{AttemptCompleted, AttemptRetryDecided, AttemptStarted, RecordedBy};
 use model::event::call::{CallCompleted, CallRequested, CallStatusDecided};
-use model::event::{ArtifactRef, Body, Kind, Placed, Preservation, Scope};
+use model::event::{Kind, Placed, Scope};
 use model::projection::{CallState, Operation, Stage};
-use model::{AttemptId, CallId, Digest, EventId};
+use model::{AttemptId, CallId};
 
 use super::attempts::{
     attempt_status, decision_of, judged, last_observed, reading_of, reinterpreted,
 };
 use super::keys::{Standing, standing};
+use super::received::Started;
 use super::request::{excused, recorded_request};
 use super::route::Route;
 use super::{SecondEffect, not_next};
@@ -22,7 +20,7 @@ use crate::appending::{Lock, Proposal};
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::{Evidence, Observed};
-use crate::fault::{self, Edge, Point, Step};
+use crate::fault::{self, Step};
 use crate::module::{LoadedInterpreter, LoadedPolicy};
 use crate::readings::{attempt_facts, reading_event, recorded_reading, task_of};
 use crate::state::{call_state, recorded_state};
@@ -45,14 +43,6 @@ pub(super) struct Recorder<'s> {
     /// How many events were appended.
     pub(super) appended: u64,
     latency: Option<(AttemptId, u64)>,
-}
-
-/// An attempt that was started.
-struct Started {
-    attempt: AttemptId,
-    index: u32,
-    event: EventId,
-    request: ArtifactRef,
 }
 
 impl<'s> Recorder<'s> {
@@ -206,81 +196,9 @@ impl<'s> Recorder<'s> {
         Ok(())
     }
 
-    /// Makes what was received durable: its bytes, then what was seen. It cannot be had
-    /// again, so whoever cannot keep it is told what is lost.
-    fn keep(
-        &mut self,
-        received: Received,
-        started: Started,
-        events: &[Placed],
-    ) -> Result<(), AppError> {
-        let (call, index) = (self.call, started.index);
-        let seen = in_words(&received);
-        let lost = |source| {
-            let (edge, step) = (Edge::After, Step::Observed);
-            if matches!(&source, AppError::Injected(point) if *point == Point { edge, step }) {
-                return source;
-            }
-            AppError::ResponseLost {
-                call,
-                index,
-                seen: seen.clone(),
-                source: Box::new(source),
-            }
-        };
-        let artifacts = &self.session.artifacts;
-        let faults = self.session.context.faults.as_ref();
-        if let Some(body) = &received.body {
-            fault::around(faults, Step::ResponseArtifact, || {
-                artifacts.put(body)?;
-                Ok(())
-            })
-            .map_err(lost)?;
-        }
-        let scope = Scope {
-            task: task_of(events),
-            call: Some(call),
-            attempt: Some(started.attempt),
-        };
-        let cause = Some(started.event);
-        let body = Body::from(Box::new(self.observation(received, started)));
-        let mut appender = self.session.appender();
-        let mut event = appender.stamp.event(cause, scope, body)?;
-        // Whoever leads the call on, its producer is whoever asked.
-        if let Some(requested) = events.first() {
-            event.actor = requested.event.actor.clone();
-        }
-        appender.observe(&event).map_err(lost)?;
-        self.appended += 1;
-        Ok(())
-    }
-
     fn route(&self) -> Result<&Route, AppError> {
         let unprepared = || AppError::Damage("nothing is prepared to send".to_owned());
         self.route.as_ref().ok_or_else(unprepared)
-    }
-
-    /// Returns what is recorded of an exchange.
-    fn observation(&self, received: Received, started: Started) -> AttemptObserved {
-        let response = received.body.as_ref().map(|body| ArtifactRef {
-            sha256: Digest::of(body),
-            length: u64::try_from(body.len()).unwrap_or(u64::MAX),
-            media_type: received.media_type,
-            preservation: Preservation::Keep,
-        });
-        AttemptObserved {
-            index: started.index,
-            provider: Some(self.request.provider.clone()),
-            dialect: self.request.dialect.clone(),
-            endpoint: self.request.endpoint.clone(),
-            transport_outcome: received.outcome,
-            http_status: received.status,
-            headers: received.headers.headers,
-            headers_dropped: received.headers.dropped,
-            exception_type: received.exception_type,
-            request_body_artifact: Some(started.request),
-            response_body_artifact: response,
-        }
     }
 
     /// Records that an attempt starts, unless the call or its key moved.
@@ -481,15 +399,6 @@ const fn names_its_call(error: &AppError) -> bool {
         error,
         AppError::Preparation { .. } | AppError::Observation(_) | AppError::ResponseLost { .. }
     )
-}
-
-/// Returns what was received, in a few words.
-fn in_words(received: &Received) -> String {
-    match (received.status, &received.body, received.exception_type) {
-        (Some(status), Some(body), _) => format!("HTTP {status}, {} bytes", body.len()),
-        (_, _, Some(exception)) => format!("no response, {}", exception.as_str()),
-        _ => "no response".to_owned(),
-    }
 }
 
 /// Returns where the call stands, from what is recorded.

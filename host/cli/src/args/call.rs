@@ -105,6 +105,10 @@ pub(crate) struct OlderArgs {
     pub(crate) allow_older: Option<String>,
 }
 
+pub(crate) const RESUME_HELP: &str = "\
+What would be sent must be what was recorded. With --accept-duplicate-effect, a call that may have \
+been served is continued too.";
+
 pub(crate) const RECOVER_HELP: &str = "\
 By state: start_call resumes as a new call; reinterpret, redecide and finalize_call read and \
 decide what is recorded, without a provider; start_next_attempt makes the attempt that was \

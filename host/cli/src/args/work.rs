@@ -204,6 +204,8 @@ pub(crate) enum StateCommand {
         /// The task
         task: String,
     },
+    /// List the calls that have something left to do
+    Open,
     /// Show the work state of a call
     Call {
         /// The call

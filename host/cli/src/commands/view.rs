@@ -120,8 +120,32 @@ pub(super) fn state(
             }
             Ok(exit::DONE)
         }
+        Some(StateCommand::Open) => {
+            session.open_calls(|state| super::printed(open_call(&state, printer)))?;
+            Ok(exit::DONE)
+        }
         None => home(&session.home_state()?, printer),
     }
+}
+
+/// Prints a call that has something left to do on one line.
+fn open_call(state: &CallState, printer: &mut Printer) -> anyhow::Result<()> {
+    if printer.is_json() {
+        return printer.document(state);
+    }
+    let name = state
+        .idempotency_key
+        .as_ref()
+        .or(state.external_id.as_ref());
+    let line = format!(
+        "{} {:<18} next {:<18} {} {}",
+        state.call,
+        state.stage.as_str(),
+        state.next_operation.as_str(),
+        state.provider.as_deref().unwrap_or("-"),
+        name.map_or("", String::as_str)
+    );
+    printer.line(line.trim_end())
 }
 
 fn home(state: &HomeState, printer: &mut Printer) -> anyhow::Result<u8> {
@@ -256,8 +280,12 @@ pub(super) fn show(record: &Record, printer: &mut Printer) -> anyhow::Result<u8>
                         .and_then(|value| value.as_str())
                         .unwrap_or("")
                 };
+                let attempt = match field("attempt") {
+                    "" => String::new(),
+                    attempt => format!(" attempt {attempt}"),
+                };
                 printer.line(format!(
-                    "{:>8} {:<22} {}",
+                    "{:>8} {:<22} {}{attempt}",
                     event.seq,
                     field("kind"),
                     field("id")

@@ -100,6 +100,18 @@ pub enum Verdict {
     Error,
 }
 
+impl Verdict {
+    /// Returns the name used in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+            Self::Inconclusive => "INCONCLUSIVE",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
 /// A finding about one criterion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,223 @@
+//! `check run`: evidence about exact bytes, by a verifier that decides nothing.
+
+mod command;
+
+use std::time::Duration;
+
+use model::event::task::{CheckCompleted, CheckRequested, Finding, TaskOutput, Verdict, Verifier};
+use model::event::{ArtifactRef, Body, Preservation, Scope};
+use model::{Digest, EventId, TaskId};
+use serde::Serialize;
+
+use crate::context::Session;
+use crate::error::AppError;
+use crate::fault::{self, Step};
+
+/// The longest time that a check may take, in seconds.
+const TIMEOUT_S_MAX: u64 = 24 * 60 * 60;
+
+/// What is known of a program's environment without naming anything secret.
+const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER"];
+
+/// Which bytes to check, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckOptions<'a> {
+    /// The task.
+    pub task: TaskId,
+    /// The output that the bytes are meant to be.
+    pub output: &'a str,
+    /// The bytes.
+    pub artifact: Digest,
+    /// The program and its arguments.
+    pub argv: &'a [String],
+    /// The criteria that the verifier covers, from 0; none means all.
+    pub covers: Option<&'a [u64]>,
+    /// How long it may take, in seconds.
+    pub timeout_s: u64,
+}
+
+/// A check that ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckDone {
+    /// The event that an acceptance cites.
+    pub check: EventId,
+    /// The event that announced it.
+    pub requested: EventId,
+    /// The task.
+    pub task: TaskId,
+    /// The output.
+    pub output: String,
+    /// The bytes.
+    pub artifact_sha256: Digest,
+    /// What was found.
+    pub verdict: Verdict,
+    /// Why the verdict is ERROR.
+    pub why: Option<String>,
+    /// Of the program.
+    pub exit_code: Option<i32>,
+    /// What it printed.
+    pub stdout: Option<ArtifactRef>,
+    /// What it complained of.
+    pub stderr: Option<ArtifactRef>,
+    /// By criterion.
+    pub findings: Vec<Finding>,
+    /// The criteria that it covers.
+    pub covers: Vec<u64>,
+    /// The criteria of the output that it does not cover.
+    pub uncovered: Vec<u64>,
+}
+
+impl CheckOptions<'_> {
+    fn bounds(&self) -> Result<(), AppError> {
+        if self.argv.is_empty() {
+            return Err(AppError::Usage("a check needs a program to run".to_owned()));
+        }
+        if (1..=TIMEOUT_S_MAX).contains(&self.timeout_s) {
+            return Ok(());
+        }
+        Err(AppError::Usage(format!(
+            "--timeout-s: expected 1 to {TIMEOUT_S_MAX}, found {}",
+            self.timeout_s
+        )))
+    }
+}
+
+impl Session {
+    /// Runs a verifier over exact bytes and records what it says. The intent is durable
+    /// before it runs.
+    pub fn check(&mut self, options: CheckOptions<'_>) -> Result<CheckDone, AppError> {
+        let declared = self.declared_output(options.task, options.output)?;
+        let covers = covered(&declared.output, options.covers)?;
+        options.bounds()?;
+        let bytes = self.artifacts.get(options.artifact)?;
+        let scope = Scope {
+            task: Some(options.task),
+            ..Scope::default()
+        };
+        let requested = CheckRequested {
+            output: options.output.to_owned(),
+            target: format!("artifact:{}", options.artifact),
+            verifier: Verifier::Command {
+                argv: options.argv.to_vec(),
+            },
+            covers: covers.clone(),
+            criteria_sha256: declared.output.criteria_sha256,
+            timeout_s: options.timeout_s,
+        };
+        let requested = self
+            .stamp()
+            .event(Some(declared.declaration), scope, requested)?;
+        let requested_id = requested.id;
+        self.appender().record(Step::CheckRequested, &[requested])?;
+        let answer = command::Question {
+            argv: options.argv,
+            artifact: bytes.as_slice(),
+            sha256: options.artifact,
+            output: options.output,
+            criteria: &declared.output.criteria,
+            covers: &covers,
+            timeout: Duration::from_secs(options.timeout_s),
+            environment: self.environment(),
+        }
+        .ask()?;
+        let (stdout, stderr) = self.keep_streams(&answer)?;
+        let completed = CheckCompleted {
+            verdict: answer.verdict,
+            exit_code: answer.exit_code,
+            stdout: stdout.clone(),
+            stderr: stderr.clone(),
+            findings: answer.findings.clone(),
+        };
+        let completed = self
+            .stamp()
+            .event(Some(requested_id), scope, Box::new(completed))?;
+        let check = completed.id;
+        self.appender().record(Step::CheckCompleted, &[completed])?;
+        let count = u64::try_from(declared.output.criteria.len()).unwrap_or(u64::MAX);
+        Ok(CheckDone {
+            check,
+            requested: requested_id,
+            task: options.task,
+            output: options.output.to_owned(),
+            artifact_sha256: options.artifact,
+            verdict: answer.verdict,
+            why: answer.why,
+            exit_code: answer.exit_code,
+            stdout,
+            stderr,
+            findings: answer.findings,
+            uncovered: (0..count).filter(|one| !covers.contains(one)).collect(),
+            covers,
+        })
+    }
+
+    fn environment(&self) -> Vec<(&'static str, std::ffi::OsString)> {
+        let known = |name| (self.context.variable)(name).map(|value| (name, value));
+        ENVIRONMENT.into_iter().filter_map(known).collect()
+    }
+
+    /// Makes what a verifier printed durable; nothing printed is no artifact.
+    fn keep_streams(
+        &self,
+        answer: &command::Answer,
+    ) -> Result<(Option<ArtifactRef>, Option<ArtifactRef>), AppError> {
+        let keep = |bytes: &[u8]| {
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            Ok::<_, AppError>(Some(ArtifactRef {
+                sha256: self.artifacts.put(bytes)?,
+                length: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+                media_type: "application/octet-stream".to_owned(),
+                preservation: Preservation::Keep,
+            }))
+        };
+        let faults = self.context.faults.as_ref();
+        fault::around(faults, Step::CheckStreams, || {
+            Ok((keep(&answer.stdout)?, keep(&answer.stderr)?))
+        })
+    }
+
+    /// Returns an output of a task with the event that declared it.
+    fn declared_output(&self, task: TaskId, name: &str) -> Result<DeclaredOutput, AppError> {
+        let declaration = self.declared(task)?.declaration;
+        let placed = self.ledger.reader().by_id(declaration)?;
+        let outputs = placed.map(|placed| placed.event.body);
+        let Some(Body::TaskCreated(created)) = outputs else {
+            return Err(AppError::Damage(format!("{declaration} declares no task")));
+        };
+        let found = created.outputs.into_iter().find(|one| one.name == name);
+        let output = found.ok_or_else(|| AppError::Unknown {
+            what: "output",
+            name: name.to_owned(),
+        })?;
+        Ok(DeclaredOutput {
+            declaration,
+            output,
+        })
+    }
+}
+
+/// An output, and the event that declared it.
+struct DeclaredOutput {
+    declaration: EventId,
+    output: TaskOutput,
+}
+
+/// Returns the criteria that a check covers: those named, in order, else all.
+fn covered(output: &TaskOutput, named: Option<&[u64]>) -> Result<Vec<u64>, AppError> {
+    let count = u64::try_from(output.criteria.len()).unwrap_or(u64::MAX);
+    let Some(named) = named else {
+        return Ok((0..count).collect());
+    };
+    let mut covers = named.to_vec();
+    covers.sort_unstable();
+    covers.dedup();
+    match covers.iter().find(|one| **one >= count) {
+        Some(beyond) => Err(AppError::Usage(format!(
+            "--covers: output {} has {count} criteria, counted from 0; found {beyond}",
+            output.name
+        ))),
+        None => Ok(covers),
+    }
+}
