@@ -163,4 +163,7 @@ def columns(event):
     elif kind == "attempt.observed":
         found["response"] = _ref_digest(body["response_body_artifact"])
         found["request"] = _ref_digest(body["request_body_artifact"])
+    elif kind == "artifact.derived":
+        found["response"] = digest_bytes(body["to_sha256"])
+        found["request"] = digest_bytes(body["from_sha256"])
     return found

@@ -46,25 +46,26 @@ pub(crate) struct Appender<'a> {
 }
 
 impl Appender<'_> {
-    /// Appends what `propose` finds missing from the events of a call, and returns
-    /// its answer with the number of events appended.
+    /// Appends what `propose` finds missing from the events of a call or a task, and
+    /// returns its answer with the number of events appended.
     pub(crate) fn decide<T>(
         &mut self,
-        call: CallId,
+        scope: impl Into<ScopeKey>,
         lock: Lock,
         mut propose: impl FnMut(&Stamp<'_>, Reader<'_>, &[Placed]) -> Result<Proposal<T>, AppError>,
     ) -> Result<(T, u64), AppError> {
+        let scope = scope.into();
         let mut round = 1;
         while lock == Lock::WhenMoved && round < LOCKED_ROUND {
             let reader = self.ledger.reader();
-            let events = reader.of_call(call)?;
+            let events = reader.of_scope(scope)?;
             match propose(&self.stamp, reader, &events)? {
                 Proposal::Answer(answer) => return Ok((answer, 0)),
                 Proposal::Append(step, missing, answer) => {
                     fault::reach(self.faults, Edge::Before, step)?;
                     let writer = self.ledger.writer()?;
                     let head = events.last().map_or(0, |placed| placed.seq);
-                    if writer.reader().head(ScopeKey::Call(call))? == head {
+                    if writer.reader().head(scope)? == head {
                         let appended = append(writer, &missing)?;
                         fault::reach(self.faults, Edge::After, step)?;
                         return Ok((answer, appended));
@@ -74,7 +75,7 @@ impl Appender<'_> {
             round += 1;
         }
         let writer = self.ledger.writer()?;
-        let events = writer.reader().of_call(call)?;
+        let events = writer.reader().of_scope(scope)?;
         match propose(&self.stamp, writer.reader(), &events)? {
             Proposal::Answer(answer) => Ok((answer, 0)),
             Proposal::Append(step, missing, answer) => {

@@ -2,16 +2,19 @@
 
 mod command;
 
+use std::path::Path;
 use std::time::Duration;
 
 use model::event::task::{CheckCompleted, CheckRequested, Finding, TaskOutput, Verdict, Verifier};
 use model::event::{ArtifactRef, Body, Preservation, Scope};
 use model::{Digest, EventId, TaskId};
 use serde::Serialize;
+use store::VerifiedBytes;
 
 use crate::context::Session;
 use crate::error::AppError;
 use crate::fault::{self, Step};
+use crate::module::LoadedCheck;
 
 /// The longest time that a check may take, in seconds.
 const TIMEOUT_S_MAX: u64 = 24 * 60 * 60;
@@ -28,12 +31,27 @@ pub struct CheckOptions<'a> {
     pub output: &'a str,
     /// The bytes.
     pub artifact: Digest,
-    /// The program and its arguments.
-    pub argv: &'a [String],
+    /// What checks them.
+    pub verifier: CheckVerifier<'a>,
     /// The criteria that the verifier covers, from 0; none means all.
     pub covers: Option<&'a [u64]>,
     /// How long it may take, in seconds.
     pub timeout_s: u64,
+}
+
+/// What checks bytes.
+#[derive(Debug, Clone, Copy)]
+pub enum CheckVerifier<'a> {
+    /// A program and its arguments.
+    Command(&'a [String]),
+    /// A module of the world `check`, by label or hash, and its configuration.
+    Module(&'a str, Option<&'a Path>),
+}
+
+/// A verifier that is ready to run.
+enum Ready<'a> {
+    Command(&'a [String]),
+    Module(Box<LoadedCheck>),
 }
 
 /// A check that ended.
@@ -69,7 +87,7 @@ pub struct CheckDone {
 
 impl CheckOptions<'_> {
     fn bounds(&self) -> Result<(), AppError> {
-        if self.argv.is_empty() {
+        if matches!(self.verifier, CheckVerifier::Command([])) {
             return Err(AppError::Usage("a check needs a program to run".to_owned()));
         }
         if (1..=TIMEOUT_S_MAX).contains(&self.timeout_s) {
@@ -89,6 +107,7 @@ impl Session {
         let declared = self.declared_output(options.task, options.output)?;
         let covers = covered(&declared.output, options.covers)?;
         options.bounds()?;
+        let ready = self.ready(options.verifier)?;
         let bytes = self.artifacts.get(options.artifact)?;
         let scope = Scope {
             task: Some(options.task),
@@ -97,9 +116,7 @@ impl Session {
         let requested = CheckRequested {
             output: options.output.to_owned(),
             target: format!("artifact:{}", options.artifact),
-            verifier: Verifier::Command {
-                argv: options.argv.to_vec(),
-            },
+            verifier: ready.recorded(),
             covers: covers.clone(),
             criteria_sha256: declared.output.criteria_sha256,
             timeout_s: options.timeout_s,
@@ -109,17 +126,7 @@ impl Session {
             .event(Some(declared.declaration), scope, requested)?;
         let requested_id = requested.id;
         self.appender().record(Step::CheckRequested, &[requested])?;
-        let answer = command::Question {
-            argv: options.argv,
-            artifact: bytes.as_slice(),
-            sha256: options.artifact,
-            output: options.output,
-            criteria: &declared.output.criteria,
-            covers: &covers,
-            timeout: Duration::from_secs(options.timeout_s),
-            environment: self.environment(),
-        }
-        .ask()?;
+        let answer = self.ask(&ready, &options, (&bytes, &declared.output, &covers))?;
         let (stdout, stderr) = self.keep_streams(&answer)?;
         let completed = CheckCompleted {
             verdict: answer.verdict,
@@ -149,6 +156,43 @@ impl Session {
             uncovered: (0..count).filter(|one| !covers.contains(one)).collect(),
             covers,
         })
+    }
+
+    fn ready<'v>(&mut self, verifier: CheckVerifier<'v>) -> Result<Ready<'v>, AppError> {
+        match verifier {
+            CheckVerifier::Command(argv) => Ok(Ready::Command(argv)),
+            CheckVerifier::Module(name, config) => {
+                let module = self.load_check(name, config)?;
+                module.keep_config(&self.artifacts)?;
+                Ok(Ready::Module(Box::new(module)))
+            }
+        }
+    }
+
+    /// Runs a verifier. A module that fails or refuses has no verdict: that is told as
+    /// every failure of a module, and the check stays without completion.
+    fn ask(
+        &self,
+        ready: &Ready<'_>,
+        options: &CheckOptions<'_>,
+        (bytes, output, covers): (&VerifiedBytes, &TaskOutput, &[u64]),
+    ) -> Result<command::Answer, AppError> {
+        match ready {
+            Ready::Command(argv) => command::Question {
+                argv,
+                artifact: bytes.as_slice(),
+                sha256: options.artifact,
+                output: options.output,
+                criteria: &output.criteria,
+                covers,
+                timeout: Duration::from_secs(options.timeout_s),
+                environment: self.environment(),
+            }
+            .ask(),
+            Ready::Module(module) => module
+                .check(&output.criteria, bytes.as_slice())
+                .map(|report| command::Answer::of(report, covers)),
+        }
     }
 
     fn environment(&self) -> Vec<(&'static str, std::ffi::OsString)> {
@@ -195,6 +239,20 @@ impl Session {
             declaration,
             output,
         })
+    }
+}
+
+impl Ready<'_> {
+    fn recorded(&self) -> Verifier {
+        match self {
+            Self::Command(argv) => Verifier::Command {
+                argv: argv.to_vec(),
+            },
+            Self::Module(module) => Verifier::Module {
+                module: module.module.clone(),
+                config_sha256: module.config_sha256(),
+            },
+        }
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Class {
     Busy,
     /// A module is invalid, failed, passed a limit or refused.
     Module,
+    /// An output was not accepted.
+    NotAccepted,
 }
 
 /// Why a use case failed.
@@ -187,6 +189,14 @@ pub enum AppError {
         /// Why it is lost.
         source: Box<Self>,
     },
+    /// An acceptance cannot be judged; nothing was recorded.
+    #[error("not accepted: {reason}: {detail}")]
+    Unjudged {
+        /// `unknown_task`, `unknown_policy` or `artifact_store_unavailable`.
+        reason: &'static str,
+        /// In words.
+        detail: String,
+    },
     /// A failure that a test asked for.
     #[error("a failure was asked for at {0}")]
     Injected(Point),
@@ -332,6 +342,7 @@ impl AppError {
             | Self::Artifact(ArtifactError::Missing(_) | ArtifactError::Corrupt { .. }) => {
                 Class::Refused
             }
+            Self::Unjudged { .. } => Class::NotAccepted,
             Self::NotReproduced { .. }
             | Self::Damage(_)
             | Self::Artifact(ArtifactError::NotAFile(_)) => Class::Damage,
@@ -385,6 +396,7 @@ impl AppError {
             Self::Call(refusal) => refusal.code(),
             Self::Stopped { source, .. } => source.code(),
             Self::ResponseLost { .. } => "response_lost",
+            Self::Unjudged { reason, .. } => reason,
             Self::Injected(_) => "injected_failure",
             Self::Damage(_) => "damage",
             Self::Forbidden(_) => "forbidden",

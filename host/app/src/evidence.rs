@@ -91,6 +91,14 @@ impl Evidence {
         Ok(None)
     }
 
+    /// Returns why bytes of this name cannot be read; none when they can.
+    pub(crate) fn state(&self, sha256: Digest) -> Result<Option<Unavailable>, AppError> {
+        match self.artifacts.check(sha256) {
+            Ok(_) => Ok(None),
+            Err(error) => self.word(sha256, error).map(Some),
+        }
+    }
+
     fn read(
         &self,
         attempt: AttemptId,

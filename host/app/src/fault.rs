@@ -58,11 +58,17 @@ pub enum Step {
     DerivedArtifacts,
     /// One artifact was made from another.
     Derived,
+    /// An output is accepted.
+    Accepted,
+    /// An accepted output is completed.
+    TaskCompleted,
+    /// An acceptance is refused.
+    AcceptanceRejected,
 }
 
 impl Step {
     /// Every step, in the order in which a call reaches them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::ConfigArtifacts,
         Self::RequestArtifact,
         Self::Requested,
@@ -82,6 +88,9 @@ impl Step {
         Self::CheckCompleted,
         Self::DerivedArtifacts,
         Self::Derived,
+        Self::Accepted,
+        Self::TaskCompleted,
+        Self::AcceptanceRejected,
     ];
 
     /// Returns the step's name: the first event it appends, or what else it does.
@@ -106,6 +115,9 @@ impl Step {
             Self::CheckCompleted => "check.completed",
             Self::DerivedArtifacts => "derived_artifacts",
             Self::Derived => "artifact.derived",
+            Self::Accepted => "task.accepted",
+            Self::TaskCompleted => "task.completed",
+            Self::AcceptanceRejected => "task.acceptance_rejected",
         }
     }
 }

@@ -167,7 +167,9 @@ pub(crate) fn refused(error: AppError) -> Result<Refused, AppError> {
     use crate::error::Class;
     match error.class() {
         Class::Refused | Class::Module => Ok(Refused::of(&error)),
-        Class::Unexpected | Class::Usage | Class::Damage | Class::Busy => Err(error),
+        Class::Unexpected | Class::Usage | Class::Damage | Class::Busy | Class::NotAccepted => {
+            Err(error)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Observe, record, derive, decide, record. Nothing derived is ever stored as
 //! truth, nothing recorded is ever edited, and only [`record`] can reach a provider.
 
+pub mod accept;
 mod appending;
 pub mod check;
 pub mod checkpoint;

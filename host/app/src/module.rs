@@ -24,7 +24,7 @@ pub use compile::compile_child;
 pub(crate) use compile::{Compiler, create_cache_key};
 pub use released::{DEFAULT_INTERPRETER, DEFAULT_POLICY, RELEASED, ReleasedModule};
 pub use rules::RuleNames;
-pub(crate) use rules::{LoadedInterpreter, LoadedPolicy, Rules};
+pub(crate) use rules::{LoadedAcceptance, LoadedCheck, LoadedInterpreter, LoadedPolicy, Rules};
 
 use crate::context::Session;
 use crate::error::{AppError, ModuleFailure};
@@ -297,6 +297,20 @@ fn describe(
                 accepts_vocabulary: info.accepts_vocabulary.clone(),
                 ..common(&info.label, &info.summary, &info.supersedes)
             })
+        }
+        World::Acceptance => {
+            let module = sandbox
+                .acceptance(compiled)
+                .map_err(|error| unloadable(name, error))?;
+            let info = module.info();
+            Ok(common(&info.label, &info.summary, &info.supersedes))
+        }
+        World::Check => {
+            let module = sandbox
+                .check(compiled)
+                .map_err(|error| unloadable(name, error))?;
+            let info = module.info();
+            Ok(common(&info.label, &info.summary, &info.supersedes))
         }
     }
 }

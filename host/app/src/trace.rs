@@ -62,7 +62,9 @@ impl Session {
     /// Returns which modules read these bytes.
     pub fn who_read(&self, artifact: Digest) -> Result<ReadingsOf, AppError> {
         let reader = self.ledger.reader();
-        let observing = reader.observing(artifact)?;
+        let mut observing = reader.observing(artifact)?;
+        // Derivations name bytes too, and read none.
+        observing.retain(|placed| matches!(placed.event.body, Body::AttemptObserved(_)));
         let module = self
             .catalog
             .all()

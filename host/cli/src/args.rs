@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use call::{
     CallCommand, CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs,
 };
-pub(crate) use evidence::{CheckCommand, CheckRunArgs, DeriveArgs};
+pub(crate) use evidence::{AcceptArgs, CheckCommand, CheckRunArgs, DeriveArgs};
 pub(crate) use work::{
     ArtifactCommand, ImportCommand, InterpretArgs, LogArgs, ModuleCommand, OutputArgs,
     ReinterpretCommand, RulesArgs, StateCommand, TaskCommand, VerifyArgs,
@@ -92,6 +92,9 @@ pub(crate) enum Command {
     Check(CheckCommand),
     /// Record that one artifact was made from another, by whom and with what
     Derive(DeriveArgs),
+    /// Accept exact bytes as an output of a task, on evidence
+    #[command(after_help = evidence::ACCEPT_HELP)]
+    Accept(AcceptArgs),
     /// Bring recorded exchanges in
     #[command(subcommand)]
     Import(ImportCommand),

@@ -49,6 +49,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Recover(_)
         | Command::Check(_)
         | Command::Derive(_)
+        | Command::Accept(_)
         | Command::Import(_)
         | Command::Interpret(_)
         | Command::Reinterpret(_)
@@ -98,6 +99,7 @@ fn in_session(
         Command::Recover(args) => call::recover(args, session, printer),
         Command::Check(CheckCommand::Run(args)) => evidence::check(args, session, printer),
         Command::Derive(args) => evidence::derive(args, session, printer),
+        Command::Accept(args) => evidence::accept(args, session, printer),
         Command::Import(command) => bulk::import(command, session, printer),
         Command::Interpret(args) => {
             if !args.strict {

@@ -20,6 +20,8 @@ pub(crate) const USAGE: u8 = 2;
 pub(crate) const DAMAGE: u8 = 3;
 /// Evidence or module bytes are unavailable, or a rule forbids it.
 pub(crate) const REFUSED: u8 = 4;
+/// An output was not accepted.
+pub(crate) const NOT_ACCEPTED: u8 = 5;
 /// Another process holds the lock.
 pub(crate) const BUSY: u8 = 6;
 /// A module is invalid, failed, passed a limit or refused.
@@ -31,6 +33,7 @@ const fn of_class(class: Class) -> u8 {
         Class::Usage => USAGE,
         Class::Damage => DAMAGE,
         Class::Refused => REFUSED,
+        Class::NotAccepted => NOT_ACCEPTED,
         Class::Busy => BUSY,
         Class::Module => MODULE,
     }

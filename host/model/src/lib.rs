@@ -5,8 +5,10 @@
 //! Invariant: the bytes of an event are made here and nowhere else, and the
 //! same event always gives the same bytes.
 
+pub mod acceptance;
 pub mod bounds;
 pub mod canonical;
+pub mod checking;
 pub mod decision;
 pub mod digest;
 pub mod event;

@@ -103,6 +103,8 @@ const fn number(contract: Contract) -> u8 {
     match contract {
         Contract::InterpreterV0_0_1 => 1,
         Contract::PolicyV0_0_1 => 2,
+        Contract::AcceptanceV0_0_1 => 3,
+        Contract::CheckV0_0_1 => 4,
     }
 }
 

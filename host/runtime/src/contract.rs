@@ -5,7 +5,9 @@
 
 use std::fmt;
 
+pub(crate) mod acceptance_0_0_1;
 mod check;
+pub(crate) mod check_0_0_1;
 pub(crate) mod interpreter_0_0_1;
 pub(crate) mod policy_0_0_1;
 
@@ -16,6 +18,10 @@ pub enum World {
     Interpreter,
     /// Decides about readings.
     Policy,
+    /// Decides whether bytes may stand as an output.
+    Acceptance,
+    /// Checks bytes against criteria.
+    Check,
 }
 
 impl World {
@@ -24,6 +30,8 @@ impl World {
         match self {
             Self::Interpreter => "interpreter",
             Self::Policy => "policy",
+            Self::Acceptance => "acceptance",
+            Self::Check => "check",
         }
     }
 }
@@ -41,17 +49,28 @@ pub enum Contract {
     InterpreterV0_0_1,
     /// `reread:policy/decider@0.0.1`.
     PolicyV0_0_1,
+    /// `reread:acceptance/judge@0.0.1`.
+    AcceptanceV0_0_1,
+    /// `reread:check/checker@0.0.1`.
+    CheckV0_0_1,
 }
 
 impl Contract {
     /// Every contract that this version knows.
-    pub const ALL: [Self; 2] = [Self::InterpreterV0_0_1, Self::PolicyV0_0_1];
+    pub const ALL: [Self; 4] = [
+        Self::InterpreterV0_0_1,
+        Self::PolicyV0_0_1,
+        Self::AcceptanceV0_0_1,
+        Self::CheckV0_0_1,
+    ];
 
     /// Returns the name of the one export that makes a module of this contract.
     pub const fn export(self) -> &'static str {
         match self {
             Self::InterpreterV0_0_1 => "reread:interpreter/reader@0.0.1",
             Self::PolicyV0_0_1 => "reread:policy/decider@0.0.1",
+            Self::AcceptanceV0_0_1 => "reread:acceptance/judge@0.0.1",
+            Self::CheckV0_0_1 => "reread:check/checker@0.0.1",
         }
     }
 
@@ -60,6 +79,8 @@ impl Contract {
         match self {
             Self::InterpreterV0_0_1 => World::Interpreter,
             Self::PolicyV0_0_1 => World::Policy,
+            Self::AcceptanceV0_0_1 => World::Acceptance,
+            Self::CheckV0_0_1 => World::Check,
         }
     }
 

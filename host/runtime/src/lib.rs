@@ -8,7 +8,9 @@
 //! Invariant: what a module gives is either wholly within its contract, or it is
 //! an error; nothing of it is repaired or cut.
 
+pub mod acceptance;
 pub mod cache;
+pub mod check;
 pub mod compile;
 pub mod contract;
 pub mod error;
@@ -19,7 +21,9 @@ pub mod profile;
 pub mod sandbox;
 pub mod scan;
 
+pub use acceptance::{Acceptance, AcceptanceInfo};
 pub use cache::{CacheError, CacheKey};
+pub use check::{Check, CheckInfo};
 pub use compile::{CompileError, Compiled, CompilerCommand, compile};
 pub use contract::{Contract, World};
 pub use error::{InvalidResult, LoadError, ModuleRunError, RunError};

@@ -10,8 +10,10 @@
 
 mod common;
 
+mod acceptance;
 mod bounds;
 mod cache;
+mod check;
 mod determinism;
 mod golden;
 mod limits;

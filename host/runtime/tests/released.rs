@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use runtime::{Limits, World, compile, scan};
+use runtime::{Limits, RunError, World, compile, scan};
 
-use crate::common::{attempt, observation, sandbox};
+use crate::common::{accepted, attempt, observation, sandbox};
 
 #[test]
 fn every_released_module_loads_under_its_own_label_and_answers() {
@@ -34,8 +34,22 @@ fn every_released_module_loads_under_its_own_label_and_answers() {
                 assert_eq!(module.info().label.as_str(), label);
                 assert!(module.decide_attempt(&attempt().0, None).is_ok());
             }
+            World::Acceptance => {
+                let module = sandbox.acceptance(&compiled).unwrap();
+                assert_eq!(module.info().label.as_str(), label);
+                let (request, facts) = accepted();
+                let reasons = module.decide(&request, &facts, None).unwrap().value;
+                assert!(reasons.is_empty(), "{label}: {reasons:?}");
+            }
+            World::Check => {
+                let module = sandbox.check(&compiled).unwrap();
+                assert_eq!(module.info().label.as_str(), label);
+                // What it is configured with is its own; that it refuses is an answer.
+                let refused = module.check(&[], b"text", None);
+                assert!(matches!(refused, Err(RunError::Refused { .. })), "{label}");
+            }
         }
         loaded += 1;
     }
-    assert!(loaded >= 4, "{loaded} modules in {}", folder.display());
+    assert!(loaded >= 7, "{loaded} modules in {}", folder.display());
 }

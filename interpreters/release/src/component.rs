@@ -8,6 +8,8 @@ use wit_component::ComponentEncoder;
 pub(crate) enum World {
     Interpreter,
     Policy,
+    Acceptance,
+    Check,
 }
 
 impl World {
@@ -15,6 +17,8 @@ impl World {
         match self {
             Self::Interpreter => "interpreter",
             Self::Policy => "policy",
+            Self::Acceptance => "acceptance",
+            Self::Check => "check",
         }
     }
 
@@ -22,6 +26,8 @@ impl World {
         match self {
             Self::Interpreter => "reread:interpreter/reader@0.0.1",
             Self::Policy => "reread:policy/decider@0.0.1",
+            Self::Acceptance => "reread:acceptance/judge@0.0.1",
+            Self::Check => "reread:check/checker@0.0.1",
         }
     }
 }

@@ -17,11 +17,14 @@ use component::World;
 use hashes::Entry;
 
 /// What is released: labels, which are also names of packages, and worlds.
-const RELEASED: [(&str, World); 4] = [
+const RELEASED: [(&str, World); 7] = [
     ("attempt-interpretation-v1", World::Interpreter),
     ("attempt-interpretation-v2", World::Interpreter),
     ("attempt-policy-v1", World::Policy),
     ("attempt-policy-v2", World::Policy),
+    ("task-acceptance-v1", World::Acceptance),
+    ("task-acceptance-v2", World::Acceptance),
+    ("text-check-v1", World::Check),
 ];
 
 const USAGE: &str = "usage: cargo run -p release -- check|write";

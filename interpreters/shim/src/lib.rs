@@ -1,4 +1,4 @@
-//! The glue between the contracts and `attempt`, written once.
+//! The glue between the contracts and the logic crates, written once.
 //!
 //! The bindings are generated inside each shim, because a component exports what
 //! its own crate defines; so the glue is a macro for each world. It translates
@@ -6,10 +6,14 @@
 
 #![no_std]
 
+pub use ::acceptance;
 pub use attempt;
+pub use text_check;
 
 #[cfg(target_arch = "wasm32")]
 mod machine;
 
+mod checker;
 mod interpreter;
+mod judge;
 mod policy;

@@ -14,6 +14,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use model::Digest;
+use model::checking::CheckReport;
 use model::event::task::{Finding, Verdict};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
@@ -177,6 +178,20 @@ impl Question<'_> {
 }
 
 impl Answer {
+    /// Takes what a module says; findings beyond what it covers are left out.
+    pub(super) fn of(report: CheckReport, covers: &[u64]) -> Self {
+        let mut findings = report.findings;
+        findings.retain(|finding| covers.contains(&finding.criterion));
+        Self {
+            verdict: report.verdict,
+            exit_code: None,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            findings,
+            why: None,
+        }
+    }
+
     fn error(why: String) -> Self {
         Self {
             verdict: Verdict::Error,

@@ -36,6 +36,9 @@ released! {
     "attempt-interpretation-v2",
     "attempt-policy-v1",
     "attempt-policy-v2",
+    "task-acceptance-v1",
+    "task-acceptance-v2",
+    "text-check-v1",
 }
 
 /// The interpreter that a new home reads with.

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use model::acceptance::{AcceptanceFacts, AcceptanceRequest};
 use model::bounds::BODY_BYTES_MAX;
+use model::checking::CheckReport;
 use model::decision::{AttemptDecision, AttemptFacts, CallDecision, Occasion};
 use model::name::Mod;
 use model::projection::Supersession;
 use model::projection::adopted::Pair;
 use model::{Digest, Reading};
-use runtime::{Compiled, Interpreter, Policy, World};
+use runtime::{Acceptance, Check, Compiled, Interpreter, Policy, World};
 use store::Artifacts;
 
 use crate::context::Session;
@@ -277,6 +279,8 @@ impl Session {
         let loaded = match compiled.contract().world() {
             World::Interpreter => self.sandbox()?.interpreter(&compiled).map(drop),
             World::Policy => self.sandbox()?.policy(&compiled).map(drop),
+            World::Acceptance => self.sandbox()?.acceptance(&compiled).map(drop),
+            World::Check => self.sandbox()?.check(&compiled).map(drop),
         };
         loaded.map_err(|error| super::unloadable(module.label.as_str(), error))
     }
@@ -342,6 +346,94 @@ impl Session {
         let (compiled, notice) = self.compiler().load(label, module.sha256, &bytes)?;
         self.notices.extend(notice);
         Ok(compiled)
+    }
+}
+
+/// A module that decides about acceptances, ready to run.
+pub(crate) struct LoadedAcceptance {
+    pub(crate) module: Mod,
+    program: Acceptance,
+}
+
+/// A module that checks bytes, ready to run.
+pub(crate) struct LoadedCheck {
+    pub(crate) module: Mod,
+    config: Option<Configuration>,
+    program: Check,
+}
+
+impl LoadedAcceptance {
+    /// Returns every reason against; none accepts.
+    pub(crate) fn decide(
+        &self,
+        request: &AcceptanceRequest,
+        facts: &AcceptanceFacts,
+    ) -> Result<Vec<String>, AppError> {
+        self.program
+            .decide(request, facts, None)
+            .map(|outcome| outcome.value)
+            .map_err(|source| failed(&self.module, source))
+    }
+}
+
+impl LoadedCheck {
+    pub(crate) fn config_sha256(&self) -> Option<Digest> {
+        self.config.as_ref().map(|config| config.sha256)
+    }
+
+    /// Makes the configuration durable, before an event names it.
+    pub(crate) fn keep_config(&self, artifacts: &Artifacts) -> Result<(), AppError> {
+        keep(self.config.as_ref(), artifacts)
+    }
+
+    /// Checks bytes against criteria.
+    pub(crate) fn check(
+        &self,
+        criteria: &[String],
+        artifact: &[u8],
+    ) -> Result<CheckReport, AppError> {
+        let config = self.config.as_ref().map(|config| config.bytes.as_slice());
+        self.program
+            .check(criteria, artifact, config)
+            .map(|outcome| outcome.value)
+            .map_err(|source| failed(&self.module, source))
+    }
+}
+
+impl Session {
+    /// Makes a module of the world `acceptance` ready.
+    pub(crate) fn load_acceptance(&mut self, name: &str) -> Result<LoadedAcceptance, AppError> {
+        let (module, compiled) = self.load_of_world(name, World::Acceptance)?;
+        let program = self
+            .sandbox()?
+            .acceptance(&compiled)
+            .map_err(|error| super::unloadable(module.label.as_str(), error))?;
+        Ok(LoadedAcceptance { module, program })
+    }
+
+    /// Makes a module of the world `check` ready.
+    pub(crate) fn load_check(
+        &mut self,
+        name: &str,
+        config: Option<&Path>,
+    ) -> Result<LoadedCheck, AppError> {
+        let (module, compiled) = self.load_of_world(name, World::Check)?;
+        let program = self
+            .sandbox()?
+            .check(&compiled)
+            .map_err(|error| super::unloadable(module.label.as_str(), error))?;
+        Ok(LoadedCheck {
+            module,
+            config: config.map(Configuration::load).transpose()?,
+            program,
+        })
+    }
+
+    fn load_of_world(&mut self, name: &str, world: World) -> Result<(Mod, Compiled), AppError> {
+        let registered = self.catalog.find(name)?.clone();
+        require_world(&registered.module, &registered.world, world)?;
+        let compiled = self.load_compiled(&registered.module)?;
+        Ok((registered.module, compiled))
     }
 }
 

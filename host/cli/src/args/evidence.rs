@@ -43,10 +43,59 @@ pub(crate) struct CheckRunArgs {
     /// End the verifier after so many seconds
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub(crate) timeout_s: u64,
+    /// Check with this module of the world `check`, by label or hash
+    #[arg(long, value_name = "LABEL", conflicts_with = "argv")]
+    pub(crate) module: Option<String>,
+    /// Give the module this configuration; it is kept as an artifact
+    #[arg(long, value_name = "FILE", requires = "module")]
+    pub(crate) module_config: Option<PathBuf>,
     /// The verifier and its arguments
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(
+        last = true,
+        required_unless_present = "module",
+        value_name = "PROGRAM"
+    )]
     pub(crate) argv: Vec<String>,
 }
+
+/// `accept …`
+#[derive(Debug, Args)]
+pub(crate) struct AcceptArgs {
+    /// The task
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: String,
+    /// The output
+    #[arg(long, value_name = "NAME")]
+    pub(crate) output: String,
+    /// The bytes, by their hash
+    #[arg(long, value_name = "SHA")]
+    pub(crate) artifact: String,
+    /// The reading that yields them
+    #[arg(long, value_name = "ID")]
+    pub(crate) interpretation: Option<String>,
+    /// Cite a completed check (repeatable)
+    #[arg(long, value_name = "ID")]
+    pub(crate) check: Vec<String>,
+    /// The call [default: that of the reading]
+    #[arg(long, value_name = "CALL")]
+    pub(crate) call: Option<String>,
+    /// The attempt [default: that of the reading]
+    #[arg(long, value_name = "ATTEMPT")]
+    pub(crate) attempt: Option<String>,
+    /// The criteria that are meant, by their hash [default: as declared]
+    #[arg(long, value_name = "SHA")]
+    pub(crate) criteria_sha256: Option<String>,
+    /// Judge by these rules, by label or hash [default: task-acceptance-v2]
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) policy: Option<String>,
+}
+
+pub(crate) const ACCEPT_HELP: &str = "\
+Every reference is resolved from the ledger, and the output is made again from the preserved bytes \
+by the adopted interpreter; nothing that is given here is believed. The actor (--actor) must be \
+granted `accept` by the task and must not be the producer. An actor is a name, not authentication.
+Accepted: exit code 0, with the completion that follows. Refused: exit code 5, with every reason. \
+An identical repeat appends only what is missing.";
 
 /// `derive …`
 #[derive(Debug, Args)]

@@ -1,11 +1,12 @@
 //! Commands that produce evidence about bytes: `check run`, `derive`.
 
 use app::Session;
-use app::check::{CheckDone, CheckOptions};
+use app::accept::{AcceptDone, AcceptOptions};
+use app::check::{CheckDone, CheckOptions, CheckVerifier};
 use app::derive::DeriveOptions;
 
 use super::parse;
-use crate::args::{CheckRunArgs, DeriveArgs};
+use crate::args::{AcceptArgs, CheckRunArgs, DeriveArgs};
 use crate::exit;
 use crate::printer::Printer;
 
@@ -18,7 +19,10 @@ pub(super) fn check(
         task: parse(&args.task, "task")?,
         output: &args.output,
         artifact: parse(&args.artifact, "hash")?,
-        argv: &args.argv,
+        verifier: match &args.module {
+            Some(module) => CheckVerifier::Module(module, args.module_config.as_deref()),
+            None => CheckVerifier::Command(&args.argv),
+        },
         covers: (!args.covers.is_empty()).then_some(&args.covers),
         timeout_s: args.timeout_s,
     })?;
@@ -84,4 +88,68 @@ pub(super) fn derive(
         printer.line(format!("  event {}", derived.event))?;
     }
     Ok(exit::DONE)
+}
+
+pub(super) fn accept(
+    args: &AcceptArgs,
+    session: &mut Session,
+    printer: &mut Printer,
+) -> anyhow::Result<u8> {
+    let checks = args.check.iter().map(|check| parse(check, "check"));
+    let done = session.accept(&AcceptOptions {
+        task: parse(&args.task, "task")?,
+        output: &args.output,
+        artifact: parse(&args.artifact, "hash")?,
+        criteria: optional(args.criteria_sha256.as_deref(), "hash")?,
+        call: optional(args.call.as_deref(), "call")?,
+        attempt: optional(args.attempt.as_deref(), "attempt")?,
+        interpretation: optional(args.interpretation.as_deref(), "interpretation")?,
+        checks: checks.collect::<Result<_, _>>()?,
+        policy: args.policy.as_deref(),
+    })?;
+    if printer.is_json() {
+        printer.document(&done)?;
+    } else {
+        judged(&done, printer)?;
+    }
+    Ok(if done.accepted {
+        exit::DONE
+    } else {
+        exit::NOT_ACCEPTED
+    })
+}
+
+fn optional<T: std::str::FromStr>(
+    text: Option<&str>,
+    what: &'static str,
+) -> Result<Option<T>, app::AppError>
+where
+    T::Err: std::fmt::Display,
+{
+    text.map(|text| parse(text, what)).transpose()
+}
+
+fn judged(done: &AcceptDone, printer: &mut Printer) -> anyhow::Result<()> {
+    let word = if done.accepted {
+        "accepted"
+    } else {
+        "not accepted"
+    };
+    printer.line(format!(
+        "output {} of task {} {word}: {} by {}",
+        done.output, done.task, done.artifact_sha256, done.policy.label
+    ))?;
+    for reason in &done.reasons {
+        printer.line(format!("  {reason}"))?;
+    }
+    for (name, id) in [
+        ("acceptance", done.acceptance),
+        ("completion", done.completion),
+        ("rejection", done.rejection),
+    ] {
+        if let Some(id) = id {
+            printer.line(format!("  {name} {id}"))?;
+        }
+    }
+    printer.line(format!("  {} events appended", done.appended))
 }

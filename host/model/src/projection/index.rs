@@ -21,9 +21,10 @@ pub struct IndexColumns {
     pub name: Option<String>,
     /// The module that read or decided.
     pub module: Option<Digest>,
-    /// The response's bytes, for an observation.
+    /// The response's bytes, for an observation; what was made, for a derivation.
     pub response: Option<Digest>,
-    /// The request's bytes, for an observation.
+    /// The request's bytes, for an observation; what it was made from, for a
+    /// derivation.
     pub request: Option<Digest>,
 }
 
@@ -57,6 +58,10 @@ impl IndexColumns {
                 let sha256 = |artifact: &ArtifactRef| artifact.sha256;
                 columns.response = body.response_body_artifact.as_ref().map(sha256);
                 columns.request = body.request_body_artifact.as_ref().map(sha256);
+            }
+            Body::ArtifactDerived(body) => {
+                columns.response = Some(body.to_sha256);
+                columns.request = Some(body.from_sha256);
             }
             Body::AttemptInterpreted(body) => columns.module = Some(body.module.sha256),
             Body::AttemptRetryDecided(body) => columns.module = Some(body.policy.sha256),

@@ -102,6 +102,45 @@ impl Fixture {
         fixture
     }
 
+    /// An acceptance module that has nothing against anything.
+    pub(crate) fn acceptance() -> Self {
+        let mut fixture = Self::new("reread:acceptance/judge@0.0.1");
+        fixture.function("describe", vec![], types::plain_info(), "");
+        fixture.function(
+            "decide",
+            vec![
+                ("request", types::acceptance_request()),
+                ("facts", types::acceptance_facts()),
+                ("configuration", option(Ty::Bytes)),
+            ],
+            types::outcome(list(Ty::Str)),
+            "(param i32)",
+        );
+        fixture.returns("describe", &plain_info("fixture-acceptance-v1"));
+        fixture.returns("decide", &ok(Value::List(vec![])));
+        fixture
+    }
+
+    /// A check that passes without a finding.
+    pub(crate) fn check() -> Self {
+        let mut fixture = Self::new("reread:check/checker@0.0.1");
+        fixture.function("describe", vec![], types::plain_info(), "");
+        fixture.function(
+            "check",
+            vec![
+                ("criteria", list(Ty::Str)),
+                ("artifact", Ty::Bytes),
+                ("configuration", option(Ty::Bytes)),
+            ],
+            types::outcome(types::check_report()),
+            "(param i32 i32 i32 i32 i32 i32 i32)",
+        );
+        fixture.returns("describe", &plain_info("fixture-check-v1"));
+        let passes = Value::Fields(vec![Value::Case(0, None), Value::List(vec![])]);
+        fixture.returns("check", &ok(passes));
+        fixture
+    }
+
     fn new(export: &str) -> Self {
         Self {
             export: export.to_owned(),
@@ -360,6 +399,15 @@ pub(crate) fn interpreter_info(label: &str) -> Value {
         text("Reads nothing."),
         Value::List(vec![text("openai.chat")]),
         Value::U32(1),
+        Value::List(vec![text("fixture-v0")]),
+    ])
+}
+
+/// What a module says of itself in the worlds that have no vocabulary.
+pub(crate) fn plain_info(label: &str) -> Value {
+    Value::Fields(vec![
+        text(label),
+        text("Judges nothing."),
         Value::List(vec![text("fixture-v0")]),
     ])
 }

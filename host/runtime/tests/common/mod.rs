@@ -6,10 +6,16 @@ pub(crate) mod types;
 
 use std::num::NonZeroU32;
 
-use model::decision::{AttemptDecision, AttemptFacts, Disposition, ReadingFacts};
+use model::Digest;
+use model::acceptance::{
+    AcceptanceFacts, AcceptanceRequest, ArtifactState, CallFacts, CheckFacts, CitedCheck,
+    InterpretationFacts, PriorAcceptance, SourceFacts, SourceOutput, TaskFacts,
+};
+use model::decision::{AttemptDecision, AttemptFacts, CallStatus, Disposition, ReadingFacts};
+use model::event::task::Verdict;
 use model::exchange::{Observation, TransportOutcome};
 use model::reading::{GenerationState, StructuredWord};
-use runtime::{Interpreter, Limits, Policy, Sandbox, compile};
+use runtime::{Acceptance, Check, Interpreter, Limits, Policy, Sandbox, compile};
 
 /// Fuel for tests: plenty for a fixture, used up in a few milliseconds.
 pub(crate) const FUEL: u64 = 10_000_000;
@@ -73,3 +79,67 @@ pub(crate) fn attempt() -> (AttemptFacts, AttemptDecision) {
     };
     (facts, decision)
 }
+
+pub(crate) fn acceptance(fixture: &fixture::Fixture) -> Acceptance {
+    let compiled = compile(&fixture.build()).unwrap();
+    sandbox(limits()).acceptance(&compiled).unwrap()
+}
+
+pub(crate) fn check(fixture: &fixture::Fixture) -> Check {
+    let compiled = compile(&fixture.build()).unwrap();
+    sandbox(limits()).check(&compiled).unwrap()
+}
+
+/// An acceptance that no rule is against.
+pub(crate) fn accepted() -> (AcceptanceRequest, AcceptanceFacts) {
+    let (artifact, criteria) = (Digest::of(b"artifact"), Digest::of(b"criteria"));
+    let request = AcceptanceRequest {
+        actor: Some("reviewer".parse().unwrap()),
+        artifact_sha256: artifact,
+        criteria_sha256: criteria,
+    };
+    let facts = AcceptanceFacts {
+        task: TaskFacts {
+            definitions: 1,
+            criteria_sha256: Some(criteria),
+            criteria_count: 1,
+            capabilities: vec!["accept".to_owned()],
+        },
+        prior: PriorAcceptance::None,
+        source: SourceFacts {
+            call: Some(CallFacts {
+                of_task: true,
+                status: Some(CallStatus::Succeeded),
+            }),
+            attempt_of_call: true,
+            attempt_is_final: true,
+            interpretation: Some(InterpretationFacts {
+                of_call: true,
+                of_attempt: true,
+                is_decision_basis: true,
+                generation_state: GenerationState::Complete,
+            }),
+            producer: Some("writer".parse().unwrap()),
+            output: SourceOutput::Text(artifact),
+            artifact: ArtifactState::Kept,
+            derivations: Vec::new(),
+        },
+        checks: vec![CitedCheck {
+            id: CHECK.parse().unwrap(),
+            found: Some(CheckFacts {
+                linked: true,
+                completions: 1,
+                of_task: true,
+                of_output: true,
+                artifact_sha256: Some(artifact),
+                criteria_sha256: Some(criteria),
+                verdict: Verdict::Pass,
+                covers: vec![0],
+            }),
+        }],
+    };
+    (request, facts)
+}
+
+/// The check that [`accepted`] cites.
+pub(crate) const CHECK: &str = "0190a6c2-7c00-7000-8000-000000000001";

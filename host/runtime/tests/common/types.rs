@@ -24,6 +24,14 @@ pub(crate) fn policy_info() -> Ty {
     )
 }
 
+/// What modules say of themselves in the worlds that have no vocabulary.
+pub(crate) fn plain_info() -> Ty {
+    Record(
+        "module-info",
+        vec![("label", Str), ("summary", Str), ("supersedes", list(Str))],
+    )
+}
+
 pub(crate) fn refusal() -> Ty {
     Record("refusal", vec![("code", Str), ("detail", Str)])
 }
@@ -205,6 +213,115 @@ pub(crate) fn call_decision() -> Ty {
 
 pub(crate) fn occasion() -> Ty {
     named_enum("occasion", &["execution", "reinterpretation"])
+}
+
+pub(crate) fn acceptance_request() -> Ty {
+    Record(
+        "request",
+        vec![
+            ("actor", Str),
+            ("artifact-sha256", Str),
+            ("criteria-sha256", Str),
+            ("check-count", U32),
+        ],
+    )
+}
+
+fn acceptance_source() -> Ty {
+    let call = Record("call", vec![("of-task", Bool), ("status", option(Str))]);
+    let interpretation = Record(
+        "interpretation",
+        vec![
+            ("of-call", Bool),
+            ("of-attempt", Bool),
+            ("is-decision-basis", Bool),
+            ("generation-state", Str),
+        ],
+    );
+    let output = Variant(
+        "source-output",
+        vec![
+            ("text", Some(Str)),
+            ("no-text", None),
+            ("unavailable", Some(Str)),
+        ],
+    );
+    let artifact = named_enum(
+        "artifact-state",
+        &["kept", "missing", "corrupt", "withheld", "erased"],
+    );
+    let derivation = Record(
+        "derivation",
+        vec![("from-sha256", Str), ("to-sha256", Str), ("actor", Str)],
+    );
+    Record(
+        "source",
+        vec![
+            ("call", option(call)),
+            ("attempt-of-call", Bool),
+            ("attempt-is-final", Bool),
+            ("interpretation", option(interpretation)),
+            ("producer", Str),
+            ("output", output),
+            ("artifact", artifact),
+            ("derivations", list(derivation)),
+        ],
+    )
+}
+
+pub(crate) fn acceptance_facts() -> Ty {
+    let task = Record(
+        "task",
+        vec![
+            ("definitions", U32),
+            ("criteria-sha256", option(Str)),
+            ("criteria-count", U32),
+            ("capabilities", list(Str)),
+        ],
+    );
+    let check = Record(
+        "check",
+        vec![
+            ("id", Str),
+            ("found", Bool),
+            ("linked", Bool),
+            ("completions", U32),
+            ("of-task", Bool),
+            ("of-output", Bool),
+            ("artifact-sha256", option(Str)),
+            ("criteria-sha256", option(Str)),
+            ("verdict", Str),
+            ("covers", list(U32)),
+        ],
+    );
+    Record(
+        "facts",
+        vec![
+            ("task", task),
+            (
+                "prior",
+                named_enum("prior", &["none", "identical", "different"]),
+            ),
+            ("source", acceptance_source()),
+            ("checks", list(check)),
+        ],
+    )
+}
+
+pub(crate) fn check_report() -> Ty {
+    let verdict = named_enum("verdict", &["pass", "fail", "inconclusive"]);
+    let finding = Record(
+        "finding",
+        vec![
+            ("criterion", U32),
+            ("verdict", verdict.clone()),
+            ("note", Str),
+        ],
+    );
+    Record(
+        "report",
+        vec![("verdict", verdict), ("findings", list(finding))],
+    )
 }
 
 pub(crate) fn outcome(ok: Ty) -> Ty {

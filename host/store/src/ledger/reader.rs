@@ -42,6 +42,18 @@ impl ScopeKey {
     }
 }
 
+impl From<CallId> for ScopeKey {
+    fn from(call: CallId) -> Self {
+        Self::Call(call)
+    }
+}
+
+impl From<TaskId> for ScopeKey {
+    fn from(task: TaskId) -> Self {
+        Self::Task(task)
+    }
+}
+
 /// A cached projection and the place up to which it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectionRow {
@@ -136,6 +148,14 @@ impl<'c> Reader<'c> {
         self.all(query::OF_TASK, [task.as_bytes()], &asked)
     }
 
+    /// Returns the events of a call or a task, in order.
+    pub fn of_scope(&self, scope: ScopeKey) -> Result<Vec<Placed>, LedgerError> {
+        match scope {
+            ScopeKey::Call(call) => self.of_call(call),
+            ScopeKey::Task(task) => self.of_task(task),
+        }
+    }
+
     /// Returns the call of an attempt.
     pub fn call_of(&self, attempt: AttemptId) -> Result<Option<CallId>, LedgerError> {
         let asked = Asked("attempt", |event: &Event| {
@@ -215,7 +235,8 @@ impl<'c> Reader<'c> {
         self.number(query::COUNT_BY_MODULE, [module.as_bytes()])
     }
 
-    /// Returns the observations whose response or request is these bytes.
+    /// Returns the observations whose response or request is these bytes, and the
+    /// derivations to or from them.
     pub fn observing(&self, artifact: Digest) -> Result<Vec<Placed>, LedgerError> {
         let asked = Asked("response or request", |event: &Event| {
             let columns = IndexColumns::of(event);

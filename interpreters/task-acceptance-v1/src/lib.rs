@@ -1,0 +1,4 @@
+//! The component `task-acceptance-v1`.
+#![cfg_attr(target_arch = "wasm32", no_std)]
+
+shim::acceptance!(shim::acceptance::Acceptance::V1);
