@@ -267,13 +267,15 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
     }
     prints_json(&home, &format!("module add {module}"), 7);
     prints_json(&home, &format!("resume {made}"), 4);
+    let accept = format!("accept --task {task} --output o --artifact {sha} --policy nope");
+    prints_json(&home, &accept, 5);
     // Every command of the help was among them.
     for words in commands() {
         let name = words.join(" ");
         let mut run = done
             .lines()
             .chain(refused.lines())
-            .chain(["module add", "resume"]);
+            .chain(["module add", "resume", "accept"]);
         assert!(
             run.any(|line| line.starts_with(&name)),
             "{name} was not run"
@@ -299,9 +301,9 @@ fn a_reader_that_has_seen_enough_ends_what_only_prints_and_stops_no_work() {
     };
     // The work is done to its end although nobody reads of it any more.
     first("--json import exchange many.jsonl");
-    assert_eq!(row_count(&home), 5 + 2 * 600);
+    assert_eq!(row_count(&home), 8 + 2 * 600);
     first("--json reinterpret all");
-    assert_eq!(row_count(&home), 5 + 4 * 600);
+    assert_eq!(row_count(&home), 8 + 4 * 600);
     for command in ["log", "--json log"] {
         assert!(first(command).contains("home.created"), "{command}");
     }
@@ -377,7 +379,7 @@ fn the_actor_is_recorded_and_a_text_that_is_no_name_is_refused() {
     let named = ["--actor", "Ada Lovelace (reviews)"];
     home.must(&[&call[..], &V2, &named].concat());
     let actors: Vec<_> = home
-        .must(&["log", "--after", "5"])
+        .must(&["log", "--after", "8"])
         .lines()
         .iter()
         .map(|event| text(event, "actor").to_owned())

@@ -76,7 +76,7 @@ fn a_new_home_holds_the_modules_whose_hashes_are_released() {
             [columns[0], columns[1], columns[2]].map(str::to_owned)
         })
         .collect();
-    assert_eq!(released.len(), 4);
+    assert_eq!(released.len(), 7);
     let listed: Vec<[String; 3]> = TestHome::new()
         .must(&["module", "list"])
         .lines()

@@ -63,6 +63,6 @@ fn homes_and_sources_may_have_any_name() {
         assert_eq!(read.code, 0, "{read:?}");
         let verified = run(&name, &[word("verify")]).document();
         assert_eq!(verified["verified"]["findings"], json!(0), "{shown}");
-        assert_eq!(verified["verified"]["events"], 9);
+        assert_eq!(verified["verified"]["events"], 12);
     }
 }

@@ -8,7 +8,7 @@ use crate::faults::{Logged, Scene, effect_unknown};
 use crate::support::{Ran, text};
 
 /// Events of a home that `init` made.
-const INIT_EVENTS: u64 = 5;
+const INIT_EVENTS: u64 = 8;
 
 /// What was left, and what became of it.
 #[derive(Debug)]
