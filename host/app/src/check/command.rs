@@ -298,12 +298,15 @@ fn drain(stream: Stream, pipe: Box<dyn Read + Send>, sender: &Sender<Told>) {
     let mut bytes = Vec::new();
     let bound = u64::try_from(STREAM_BYTES_MAX).unwrap_or(u64::MAX);
     // What a broken pipe leaves is what there is.
-    pipe.take(bound + 1).read_to_end(&mut bytes).ok();
+    let mut pipe = pipe.take(bound + 1);
+    pipe.read_to_end(&mut bytes).ok();
     if bytes.len() > STREAM_BYTES_MAX {
         bytes.truncate(STREAM_BYTES_MAX);
+        // The pipe is still open: whoever writes waits, and is not ended by it first.
         sender.send(Told::TooMuch).ok();
     }
     sender.send(Told::Stream(stream, bytes)).ok();
+    drop(pipe);
 }
 
 /// Reads what a verifier says of single criteria, where it says so in the form of the
