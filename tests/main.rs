@@ -16,6 +16,7 @@ mod fixtures {
     pub(crate) mod fixture;
     pub(crate) mod types;
 }
+mod accepting;
 mod artifacts;
 mod caches;
 mod checkpoints;
