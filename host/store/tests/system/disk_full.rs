@@ -214,7 +214,7 @@ fn a_read_only_disk_is_told_and_what_it_holds_is_read() {
         "{error}"
     );
     let text = format!(
-        "ledger {}: the file or its folder cannot be written",
+        "ledger {}: the file, its folder or a -wal or -shm file beside it cannot be written",
         path.display()
     );
     assert_eq!(error.to_string(), text);
