@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::faults;
 use crate::faults::{Scene, not_next};
 use crate::support::{Ran, V1, V2, text};
 
@@ -130,5 +131,28 @@ fn a_call_of_which_one_attempt_is_lost_is_not_reinterpreted_in_part() {
         assert!(!kinds.contains(&"call.reinterpreted".to_owned()));
         let readings = kinds.iter().filter(|kind| *kind == "attempt.interpreted");
         assert_eq!(readings.count(), 2, "the two of the call itself");
+    }
+}
+
+#[test]
+fn a_reinterpretation_that_comes_between_is_not_stepped_back_from() {
+    for (held, next) in [
+        ("before:attempt.retry_decided 1", "interpreted"),
+        ("before:call.status_decided 1", "decided"),
+    ] {
+        let scene = Scene::answering();
+        let mut made = faults::start(scene.call(&V1), &[&format!("hold {held}")]);
+        assert_eq!(made.reached(), held);
+        let call = scene.calls().remove(0).id;
+        let reread = [&["reinterpret", "call", &call][..], &V2].concat();
+        scene.home.must(&reread);
+        made.go();
+        let done = made.ran().document();
+        assert_eq!(
+            (&done["stage"], &done["next_operation"]),
+            (&next.into(), &"none".into())
+        );
+        let basis = "reinterpretation:attempt-interpretation-v2/attempt-policy-v2";
+        assert_eq!(scene.state(&call)["status_basis"], basis, "{held}");
     }
 }

@@ -78,7 +78,6 @@ impl Session {
             },
             cause: old.cause,
             body: CallRequested {
-                dialect: old.request.dialect.clone(),
                 endpoint: route.endpoint(),
                 ..old.request.clone()
             },
@@ -130,6 +129,7 @@ impl Session {
         self.permit("redecide", &old, ready, options)?;
         let loaded = self.load_recorded_pair(&old.request)?;
         let mut recorder = Recorder::new(self, call, old.request, loaded);
+        recorder.allow_older = options.allow_older;
         recorder.read()?;
         recorder.decide()?;
         let appended = recorder.appended;
@@ -150,6 +150,7 @@ impl Session {
         self.permit("finalize", &old, ready, options)?;
         let loaded = self.load_recorded_pair(&old.request)?;
         let mut recorder = Recorder::new(self, call, old.request, loaded);
+        recorder.allow_older = options.allow_older;
         recorder.finalize()?;
         let appended = recorder.appended;
         self.advanced(call, appended, None)

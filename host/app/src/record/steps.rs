@@ -290,6 +290,7 @@ impl<'s> Recorder<'s> {
             interpreter,
             policy,
             latency,
+            allow_older,
             ..
         } = self;
         let ((), appended) =
@@ -298,7 +299,7 @@ impl<'s> Recorder<'s> {
                 .decide(*call, Lock::WhenMoved, |stamp, _reader, events| {
                     let observed = last_observed(events)?;
                     let attempt = observed.attempt;
-                    if decision_of(events, attempt).is_some() {
+                    if decision_of(events, attempt).is_some() || overtaken(events, *allow_older) {
                         return Ok(Proposal::Answer(()));
                     }
                     let (interpretation, recorded) = reading_of(events, attempt, interpreter)?;
@@ -342,16 +343,17 @@ impl<'s> Recorder<'s> {
             request,
             interpreter,
             policy,
+            allow_older,
             ..
         } = self;
         let ((), appended) =
             session
                 .appender()
                 .decide(*call, Lock::WhenMoved, |stamp, _reader, events| {
-                    if events
+                    let completed = events
                         .iter()
-                        .any(|one| one.event.kind() == Kind::CallCompleted)
-                    {
+                        .any(|one| one.event.kind() == Kind::CallCompleted);
+                    if completed || overtaken(events, *allow_older) {
                         return Ok(Proposal::Answer(()));
                     }
                     let (judged, interpretations) = judged(events, interpreter, request)?;
@@ -399,6 +401,12 @@ const fn names_its_call(error: &AppError) -> bool {
         error,
         AppError::Preparation { .. } | AppError::Observation(_) | AppError::ResponseLost { .. }
     )
+}
+
+/// Returns whether another process reinterpreted the call meanwhile: its status is
+/// adopted from there, and nobody steps back from it unasked.
+fn overtaken(events: &[Placed], allow_older: bool) -> bool {
+    !allow_older && reinterpreted(events)
 }
 
 /// Returns where the call stands, from what is recorded.
