@@ -1,11 +1,12 @@
 //! Checks: evidence about exact bytes, by programs in processes of their own.
 
+mod continuing;
+
 use std::fs;
 
 use model::Digest;
 use serde_json::{Value, json};
 
-use crate::faults;
 use crate::support::{Ran, TestHome, chat, text};
 
 /// What the output of [`Checked`] says.
@@ -278,26 +279,6 @@ fn what_cannot_be_checked_is_refused_and_nothing_is_recorded() {
     let refused = run(&checked.sha256, "report", 4);
     assert_eq!(refused, ("artifact".to_owned(), missing));
     assert_eq!(checked.home.event_count(), before);
-}
-
-#[test]
-fn a_check_killed_at_any_point_leaves_a_home_that_verifies_and_can_be_checked_again() {
-    let argv = ["sh", "-c", "echo seen; exit 1"];
-    let (ran, points) = faults::traced(Checked::new().command(&[], &argv));
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(points.len(), 6, "{points:?}");
-    for (place, point) in points.iter().enumerate() {
-        let checked = Checked::new();
-        faults::killed(checked.command(&[], &argv), point);
-        checked.home.must(&["verify"]);
-        let completed = usize::from(place == 5);
-        assert_eq!(
-            checked.events("check.completed").len(),
-            completed,
-            "{point}"
-        );
-        assert_eq!(checked.check(&[], &argv)["verdict"], "FAIL");
-    }
 }
 
 #[test]

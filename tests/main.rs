@@ -35,6 +35,7 @@ mod faults;
 mod filters;
 mod homes;
 mod house;
+mod impact;
 mod importing;
 mod ledger;
 mod looking;

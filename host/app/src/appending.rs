@@ -87,11 +87,22 @@ impl Appender<'_> {
         }
     }
 
-    /// Appends facts in one transaction, whatever happened meanwhile.
-    pub(crate) fn record(&mut self, step: Step, events: &[Event]) -> Result<(), AppError> {
+    /// Appends a fact unless it stands already, which is looked for while the write lock
+    /// is held; returns the event that stands and how many were appended.
+    pub(crate) fn record_once(
+        &mut self,
+        step: Step,
+        event: &Event,
+        standing: impl FnOnce(Reader<'_>) -> Result<Option<EventId>, AppError>,
+    ) -> Result<(EventId, u64), AppError> {
         fault::reach(self.faults, Edge::Before, step)?;
-        append(self.ledger.writer()?, events)?;
-        fault::reach(self.faults, Edge::After, step)
+        let writer = self.ledger.writer()?;
+        if let Some(standing) = standing(writer.reader())? {
+            return Ok((standing, 0));
+        }
+        let appended = append(writer, std::slice::from_ref(event))?;
+        fault::reach(self.faults, Edge::After, step)?;
+        Ok((event.id, appended))
     }
 
     /// Appends an observation, whatever happened to its call meanwhile.

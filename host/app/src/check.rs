@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::event::task::{CheckCompleted, CheckRequested, Finding, TaskOutput, Verdict, Verifier};
-use model::event::{ArtifactRef, Body, Preservation, Scope};
+use model::event::{ArtifactRef, Body, Kind, Placed, Preservation, Scope};
 use model::{Digest, EventId, TaskId};
 use serde::Serialize;
 use store::VerifiedBytes;
 
+use crate::appending::{Lock, Proposal};
 use crate::context::Session;
 use crate::error::AppError;
 use crate::fault::{self, Step};
@@ -83,6 +84,32 @@ pub struct CheckDone {
     pub covers: Vec<u64>,
     /// The criteria of the output that it does not cover.
     pub uncovered: Vec<u64>,
+    /// How many events were appended: one where an intent without a verdict was
+    /// continued, else two.
+    pub appended: u64,
+}
+
+/// Whether an intent that has no verdict may be continued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    Continue,
+    Anew,
+}
+
+/// An intent, and whether it was appended now.
+#[derive(Debug, Clone, Copy)]
+struct Requested {
+    id: EventId,
+    appended: u64,
+}
+
+/// A verdict that is recorded.
+struct Concluded {
+    check: EventId,
+    requested: EventId,
+    stdout: Option<ArtifactRef>,
+    stderr: Option<ArtifactRef>,
+    appended: u64,
 }
 
 impl CheckOptions<'_> {
@@ -102,18 +129,14 @@ impl CheckOptions<'_> {
 
 impl Session {
     /// Runs a verifier over exact bytes and records what it says. The intent is durable
-    /// before it runs.
+    /// before it runs; one that was left without a verdict is continued.
     pub fn check(&mut self, options: CheckOptions<'_>) -> Result<CheckDone, AppError> {
         let declared = self.declared_output(options.task, options.output)?;
         let covers = covered(&declared.output, options.covers)?;
         options.bounds()?;
         let ready = self.ready(options.verifier)?;
         let bytes = self.artifacts.get(options.artifact)?;
-        let scope = Scope {
-            task: Some(options.task),
-            ..Scope::default()
-        };
-        let requested = CheckRequested {
+        let body = CheckRequested {
             output: options.output.to_owned(),
             target: format!("artifact:{}", options.artifact),
             verifier: ready.recorded(),
@@ -121,41 +144,108 @@ impl Session {
             criteria_sha256: declared.output.criteria_sha256,
             timeout_s: options.timeout_s,
         };
-        let requested = self
-            .stamp()
-            .event(Some(declared.declaration), scope, requested)?;
-        let requested_id = requested.id;
-        self.appender().record(Step::CheckRequested, &[requested])?;
-        let answer = self.ask(&ready, &options, (&bytes, &declared.output, &covers))?;
-        let (stdout, stderr) = self.keep_streams(&answer)?;
-        let completed = CheckCompleted {
-            verdict: answer.verdict,
-            exit_code: answer.exit_code,
-            stdout: stdout.clone(),
-            stderr: stderr.clone(),
-            findings: answer.findings.clone(),
+        let mut asking = Asking::Continue;
+        let (recorded, answer) = loop {
+            let requested = self.announce((options.task, declared.declaration), &body, asking)?;
+            let answer = self.ask(&ready, &options, (&bytes, &declared.output, &covers))?;
+            let recorded = self.conclude(options.task, requested, &answer)?;
+            if let Some(recorded) = recorded {
+                break (recorded, answer);
+            }
+            // Another process ended the check that both continued: what was found here
+            // is not lost, it is found again for a check of its own.
+            asking = Asking::Anew;
         };
-        let completed = self
-            .stamp()
-            .event(Some(requested_id), scope, Box::new(completed))?;
-        let check = completed.id;
-        self.appender().record(Step::CheckCompleted, &[completed])?;
         let count = u64::try_from(declared.output.criteria.len()).unwrap_or(u64::MAX);
         Ok(CheckDone {
-            check,
-            requested: requested_id,
+            check: recorded.check,
+            requested: recorded.requested,
             task: options.task,
             output: options.output.to_owned(),
             artifact_sha256: options.artifact,
             verdict: answer.verdict,
             why: answer.why,
             exit_code: answer.exit_code,
-            stdout,
-            stderr,
+            stdout: recorded.stdout,
+            stderr: recorded.stderr,
             findings: answer.findings,
             uncovered: (0..count).filter(|one| !covers.contains(one)).collect(),
             covers,
+            appended: recorded.appended,
         })
+    }
+
+    /// Makes the intent durable, or continues the same intent of the same actor that has
+    /// no verdict yet: its process died, or its module failed.
+    fn announce(
+        &mut self,
+        (task, declaration): (TaskId, EventId),
+        body: &CheckRequested,
+        asking: Asking,
+    ) -> Result<Requested, AppError> {
+        let scope = Scope {
+            task: Some(task),
+            ..Scope::default()
+        };
+        let actor = self.context.actor.clone();
+        let (id, appended) =
+            self.appender()
+                .decide(task, Lock::WhenMoved, |stamp, _ledger, events| {
+                    let standing = events.iter().find(|placed| {
+                        matches!(&placed.event.body, Body::CheckRequested(one) if one == body)
+                            && placed.event.actor == actor
+                            && completion_of(placed.event.id, events).is_none()
+                    });
+                    if let (Asking::Continue, Some(standing)) = (asking, standing) {
+                        return Ok(Proposal::Answer(standing.event.id));
+                    }
+                    let event = stamp.event(Some(declaration), scope, body.clone())?;
+                    let id = event.id;
+                    Ok(Proposal::Append(Step::CheckRequested, vec![event], id))
+                })?;
+        Ok(Requested { id, appended })
+    }
+
+    /// Records what a check found; none when another process did so for the same intent.
+    fn conclude(
+        &mut self,
+        task: TaskId,
+        requested: Requested,
+        answer: &command::Answer,
+    ) -> Result<Option<Concluded>, AppError> {
+        let (stdout, stderr) = self.keep_streams(answer)?;
+        let body = CheckCompleted {
+            verdict: answer.verdict,
+            exit_code: answer.exit_code,
+            stdout: stdout.clone(),
+            stderr: stderr.clone(),
+            findings: answer.findings.clone(),
+        };
+        let scope = Scope {
+            task: Some(task),
+            ..Scope::default()
+        };
+        let (check, appended) =
+            self.appender()
+                .decide(task, Lock::WhenMoved, |stamp, _ledger, events| {
+                    if completion_of(requested.id, events).is_some() {
+                        return Ok(Proposal::Answer(None));
+                    }
+                    let event = stamp.event(Some(requested.id), scope, Box::new(body.clone()))?;
+                    let id = event.id;
+                    Ok(Proposal::Append(
+                        Step::CheckCompleted,
+                        vec![event],
+                        Some(id),
+                    ))
+                })?;
+        Ok(check.map(|check| Concluded {
+            check,
+            requested: requested.id,
+            stdout,
+            stderr,
+            appended: requested.appended + appended,
+        }))
     }
 
     fn ready<'v>(&mut self, verifier: CheckVerifier<'v>) -> Result<Ready<'v>, AppError> {
@@ -240,6 +330,14 @@ impl Session {
             output,
         })
     }
+}
+
+/// Returns the event that ended a check.
+fn completion_of(requested: EventId, events: &[Placed]) -> Option<EventId> {
+    let ended = events.iter().find(|placed| {
+        placed.event.kind() == Kind::CheckCompleted && placed.event.cause == Some(requested)
+    });
+    ended.map(|placed| placed.event.id)
 }
 
 impl Ready<'_> {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use model::bounds::BODY_BYTES_MAX;
-use model::event::Scope;
 use model::event::artifact::ArtifactDerived;
+use model::event::{Placed, Scope};
 use model::{Digest, EventId};
 use serde::Serialize;
 
@@ -39,11 +39,13 @@ pub struct Derived {
     pub to_sha256: Digest,
     /// The difference, which is kept now.
     pub diff_sha256: Option<Digest>,
+    /// How many events were appended: none when the same was recorded before.
+    pub appended: u64,
 }
 
 impl Session {
     /// Keeps the bytes of a file and records that they were made from other bytes. The
-    /// actor of the record is who made them.
+    /// actor of the record is who made them. The same by the same actor is recorded once.
     pub fn derive(&mut self, options: DeriveOptions<'_>) -> Result<Derived, AppError> {
         names::check("--tool", options.tool)?;
         names::check("--note", options.note)?;
@@ -76,10 +78,21 @@ impl Session {
         };
         let diff_sha256 = body.diff_sha256;
         let event = self.stamp().event(None, Scope::default(), body)?;
-        let id = event.id;
-        self.appender().record(Step::Derived, &[event])?;
+        let (id, appended) = self
+            .appender()
+            .record_once(Step::Derived, &event, |ledger| {
+                let same = |placed: &Placed| {
+                    placed.event.actor == event.actor && placed.event.body == event.body
+                };
+                let recorded = ledger.observing(to_sha256)?;
+                Ok(recorded
+                    .into_iter()
+                    .find(same)
+                    .map(|placed| placed.event.id))
+            })?;
         Ok(Derived {
             event: id,
+            appended,
             from_sha256: options.from,
             to_sha256,
             diff_sha256,

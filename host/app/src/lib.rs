@@ -15,6 +15,7 @@ pub mod error;
 pub mod evidence;
 pub mod fault;
 mod files;
+pub mod impact;
 pub mod import;
 pub mod init;
 pub mod interpret;

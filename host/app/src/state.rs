@@ -37,6 +37,8 @@ pub struct HomeState {
     pub tasks: u64,
     /// How many completed tasks.
     pub tasks_completed: u64,
+    /// How many tasks have an acceptance whose basis moved.
+    pub tasks_basis_moved: u64,
     /// Calls by stage.
     pub stages: BTreeMap<String, u64>,
     /// Calls by adopted status; `none` where none was adopted.
@@ -84,6 +86,7 @@ impl Session {
             calls: 0,
             tasks: 0,
             tasks_completed: 0,
+            tasks_basis_moved: 0,
             stages: BTreeMap::new(),
             statuses: BTreeMap::new(),
             next_operations: BTreeMap::new(),
@@ -106,6 +109,9 @@ impl Session {
                 let events = reader.of_task(task)?;
                 let derived = TaskState::of(task, &events, Vec::new());
                 state.tasks_completed += u64::from(derived.task_status == TaskStatus::Completed);
+                let mut outputs = derived.outputs.iter();
+                let moved = outputs.any(|output| output.basis_moved_by.is_some());
+                state.tasks_basis_moved += u64::from(moved);
             }
         }
         Ok(state)

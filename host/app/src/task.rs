@@ -53,6 +53,12 @@ pub struct TaskListed {
     pub run: Option<String>,
     /// Whether it is done.
     pub task_status: &'static str,
+    /// The status, and whether the ground of an acceptance moved.
+    pub task_standing: &'static str,
+    /// How many outputs it has.
+    pub outputs: usize,
+    /// Those that are not completed, by name.
+    pub outputs_missing: Vec<String>,
     /// What is safe to do next.
     pub task_next_operation: &'static str,
 }
@@ -122,6 +128,9 @@ impl Session {
                 title: state.title.unwrap_or_default(),
                 run: state.run,
                 task_status: state.task_status.as_str(),
+                task_standing: state.task_standing,
+                outputs: state.outputs.len(),
+                outputs_missing: state.outputs_missing,
                 task_next_operation: state.task_next_operation.as_str(),
             });
         }

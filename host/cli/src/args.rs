@@ -108,6 +108,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         of: Option<StateCommand>,
     },
+    /// Name each decision, acceptance and completion whose basis moved; undo nothing
+    #[command(after_help = evidence::IMPACT_HELP)]
+    Impact {
+        /// Only what moved after this event, named by its id or its place
+        #[arg(long, value_name = "EVENT")]
+        since: Option<String>,
+    },
     /// Show one record: an event, call, attempt, task, module or artifact
     Show {
         /// Its id, label or hash

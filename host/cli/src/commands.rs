@@ -4,6 +4,7 @@ mod bulk;
 mod call;
 mod check;
 mod evidence;
+mod impact;
 mod module;
 mod read;
 mod view;
@@ -16,6 +17,7 @@ use anyhow::Context as _;
 use app::{AppError, Context, Home, Session};
 use clap::CommandFactory as _;
 use etcetera::BaseStrategy as _;
+use model::Digest;
 use model::event::home::Program;
 
 use crate::args::{CallCommand, CheckCommand, Cli, Command, Global};
@@ -54,6 +56,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Interpret(_)
         | Command::Reinterpret(_)
         | Command::State { .. }
+        | Command::Impact { .. }
         | Command::Show { .. }
         | Command::Log(_)
         | Command::Output(_)
@@ -109,6 +112,10 @@ fn in_session(
         }
         Command::Reinterpret(command) => bulk::reinterpret(command, session, printer),
         Command::State { of } => view::state(of.as_ref(), session, printer),
+        Command::Impact { since } => {
+            printer.stop_when_closed();
+            impact::run(since.as_deref(), session, printer)
+        }
         Command::Show { id } => view::show(&session.show(id)?, printer),
         Command::Log(args) => {
             printer.stop_when_closed();
@@ -210,6 +217,12 @@ where
 {
     text.parse()
         .map_err(|error: T::Err| AppError::Usage(format!("{what} {text:?}: {error}")))
+}
+
+/// Parses a hash that the caller typed, with or without its prefix.
+pub(crate) fn digest(text: &str) -> Result<Digest, AppError> {
+    let hex = text.strip_prefix("sha256:").unwrap_or(text);
+    Digest::from_hex(hex).map_err(AppError::Digest)
 }
 
 fn text(text: &str, name: &str, printer: &mut Printer) -> anyhow::Result<u8> {

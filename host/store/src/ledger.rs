@@ -21,7 +21,7 @@ use rusqlite::{Connection, OpenFlags};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 pub use audit::{IndexFinding, RawEntry};
-pub use reader::{ProjectionRow, Reader, ScopeKey};
+pub use reader::{ProjectionRow, Reader, ScopeKey, Statuses};
 pub use writer::Writer;
 
 use crate::syncing::{self, beside};

@@ -22,7 +22,8 @@ Exit code 0 is PASS, 1 is FAIL, 2 is INCONCLUSIVE; another code, a signal, a pas
 1 MiB of output) or a program that cannot start is ERROR. Both streams are kept as artifacts. \
 Standard output may be one JSON object {\"findings\": [{\"criterion\": N, \"verdict\": \"PASS\", \
 \"note\": \"…\"}]}, in the order of the criteria.
-A check decides nothing: an acceptance cites it. The exit code of this command is 0 whatever the \
+A check decides nothing: an acceptance cites it. A check that was asked for and has no verdict, \
+since its process died, is continued by the same command of the same actor. The exit code of this command is 0 whatever the \
 verdict is.";
 
 /// `check run …`
@@ -96,6 +97,14 @@ by the adopted interpreter; nothing that is given here is believed. The actor (-
 granted `accept` by the task and must not be the producer. An actor is a name, not authentication.
 Accepted: exit code 0, with the completion that follows. Refused: exit code 5, with every reason. \
 An identical repeat appends only what is missing.";
+
+pub(crate) const IMPACT_HELP: &str = "\
+A record rests on the status that its call had when it was made, or at --since if that is later. It \
+is named when another status counts now and differs in a field: status, interpretation, generation \
+state, output text, interpreter, policy or their configurations. `status`, `output` or `rules` says \
+how far it moved; `rules` alone means that other modules say the same.
+Nothing is undone: a completed task stays completed, and is shown as `completed, basis moved`. \
+Work that lost its ground is done again as a new task. The exit code is 0 whatever moved.";
 
 /// `derive …`
 #[derive(Debug, Args)]

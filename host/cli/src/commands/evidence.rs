@@ -5,7 +5,7 @@ use app::accept::{AcceptDone, AcceptOptions};
 use app::check::{CheckDone, CheckOptions, CheckVerifier};
 use app::derive::DeriveOptions;
 
-use super::parse;
+use super::{digest, parse};
 use crate::args::{AcceptArgs, CheckRunArgs, DeriveArgs};
 use crate::exit;
 use crate::printer::Printer;
@@ -18,7 +18,7 @@ pub(super) fn check(
     let done = session.check(CheckOptions {
         task: parse(&args.task, "task")?,
         output: &args.output,
-        artifact: parse(&args.artifact, "hash")?,
+        artifact: digest(&args.artifact)?,
         verifier: match &args.module {
             Some(module) => CheckVerifier::Module(module, args.module_config.as_deref()),
             None => CheckVerifier::Command(&args.argv),
@@ -40,6 +40,12 @@ fn lines(done: &CheckDone, printer: &mut Printer) -> anyhow::Result<()> {
         "  output {} of task {}, bytes {}",
         done.output, done.task, done.artifact_sha256
     ))?;
+    if done.appended == 1 {
+        printer.line(format!(
+            "  continues {}, which had no verdict",
+            done.requested
+        ))?;
+    }
     if let Some(why) = &done.why {
         printer.line(format!("  {why}"))?;
     }
@@ -72,7 +78,7 @@ pub(super) fn derive(
     printer: &mut Printer,
 ) -> anyhow::Result<u8> {
     let derived = session.derive(DeriveOptions {
-        from: parse(&args.from, "hash")?,
+        from: digest(&args.from)?,
         to: &args.file,
         tool: &args.tool,
         note: &args.note,
@@ -85,7 +91,12 @@ pub(super) fn derive(
             "derived {} from {}",
             derived.to_sha256, derived.from_sha256
         ))?;
-        printer.line(format!("  event {}", derived.event))?;
+        let before = if derived.appended == 0 {
+            " (recorded before)"
+        } else {
+            ""
+        };
+        printer.line(format!("  event {}{before}", derived.event))?;
     }
     Ok(exit::DONE)
 }
@@ -99,8 +110,8 @@ pub(super) fn accept(
     let done = session.accept(&AcceptOptions {
         task: parse(&args.task, "task")?,
         output: &args.output,
-        artifact: parse(&args.artifact, "hash")?,
-        criteria: optional(args.criteria_sha256.as_deref(), "hash")?,
+        artifact: digest(&args.artifact)?,
+        criteria: args.criteria_sha256.as_deref().map(digest).transpose()?,
         call: optional(args.call.as_deref(), "call")?,
         attempt: optional(args.attempt.as_deref(), "attempt")?,
         interpretation: optional(args.interpretation.as_deref(), "interpretation")?,

@@ -1,20 +1,14 @@
 //! Commands that read records and bytes: `log`, `output`, `artifact`, `who-read`,
 //! `reads-of`.
 
+use app::Session;
 use app::log::{EventView, LogFilter};
-use app::{AppError, Session};
-use model::{Digest, Placed};
+use model::Placed;
 
-use super::{parse, printed};
+use super::{digest, parse, printed};
 use crate::args::{ArtifactCommand, LogArgs, OutputArgs};
 use crate::exit;
 use crate::printer::Printer;
-
-/// Parses a hash, with or without its prefix.
-fn digest(text: &str) -> Result<Digest, AppError> {
-    let hex = text.strip_prefix("sha256:").unwrap_or(text);
-    Digest::from_hex(hex).map_err(AppError::Digest)
-}
 
 pub(super) fn log(args: &LogArgs, session: &Session, printer: &mut Printer) -> anyhow::Result<u8> {
     let filter = LogFilter {

@@ -93,9 +93,13 @@ fn tasks(tasks: &[TaskListed], printer: &mut Printer) -> anyhow::Result<u8> {
         if printer.is_json() {
             printer.document(task)?;
         } else {
+            let missing = match task.outputs_missing.as_slice() {
+                [] => String::new(),
+                missing => format!(" (missing {})", missing.join(", ")),
+            };
             printer.line(format!(
-                "{} {:<10} next {:<18} {}",
-                task.task, task.task_status, task.task_next_operation, task.title
+                "{} {:<10} next {:<18} {}{missing}",
+                task.task, task.task_standing, task.task_next_operation, task.title
             ))?;
         }
     }
@@ -158,8 +162,8 @@ fn home(state: &HomeState, printer: &mut Printer) -> anyhow::Result<u8> {
         state.ledger, state.ledger_event_count
     ))?;
     printer.line(format!(
-        "{} tasks, {} completed",
-        state.tasks, state.tasks_completed
+        "{} tasks, {} completed, the basis of {} moved",
+        state.tasks, state.tasks_completed, state.tasks_basis_moved
     ))?;
     printer.line(format!("{} calls", state.calls))?;
     for (title, counts) in [
@@ -182,7 +186,7 @@ fn task(state: &TaskState, printer: &mut Printer) -> anyhow::Result<u8> {
     }
     let title = state.title.as_deref().unwrap_or("");
     printer.line(format!("task {} {title}", state.task))?;
-    printer.line(format!("status {}", state.task_status.as_str()))?;
+    printer.line(format!("status {}", state.task_standing))?;
     printer.line(format!(
         "next {} ({})",
         state.task_next_operation.as_str(),
@@ -194,6 +198,17 @@ fn task(state: &TaskState, printer: &mut Printer) -> anyhow::Result<u8> {
             output.name,
             output.status.as_str(),
             output.basis
+        ))?;
+        if let Some(record) = output.basis_moved_by {
+            printer.line(format!("  basis moved by {record}: see reread impact"))?;
+        }
+    }
+    if !state.outputs_missing.is_empty() {
+        printer.line(format!("missing {}", state.outputs_missing.join(", ")))?;
+    }
+    for check in &state.checks_without_verdict {
+        printer.line(format!(
+            "check {check} has no verdict: repeat the same check run"
         ))?;
     }
     for call in &state.calls {

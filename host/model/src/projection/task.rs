@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::call::{CallState, Operation, Stage};
+use super::impact::acceptance_moved_by;
 use crate::decision::CallStatus;
 use crate::digest::Digest;
 use crate::event::task::{TaskCompleted, TaskCreated};
-use crate::event::{Body, Placed};
+use crate::event::{Body, Kind, Placed};
 use crate::id::{EventId, TaskId};
 
 /// Whether a task is done.
@@ -47,6 +48,9 @@ pub struct OutputState {
     pub acceptance_pending_completion: bool,
     /// Why.
     pub basis: &'static str,
+    /// The status record by which what the acceptance rests on moved afterwards; none
+    /// while it counts as it did.
+    pub basis_moved_by: Option<EventId>,
 }
 
 /// The work state of one task.
@@ -60,8 +64,16 @@ pub struct TaskState {
     pub run: Option<String>,
     /// Whether it is done.
     pub task_status: TaskStatus,
+    /// The status, and whether the ground of an acceptance moved: such as
+    /// `completed, basis moved`.
+    pub task_standing: &'static str,
     /// By output.
     pub outputs: Vec<OutputState>,
+    /// The outputs that are not completed, by name.
+    pub outputs_missing: Vec<String>,
+    /// The `check.requested` events that have no verdict, in order. The identical
+    /// check continues them.
+    pub checks_without_verdict: Vec<EventId>,
     /// What is safe to do next.
     pub task_next_operation: Operation,
     /// Why.
@@ -96,18 +108,57 @@ impl TaskState {
             }
             Some(_) => TaskStatus::Incomplete,
         };
-        let (task_next_operation, task_reason) = next(task_status, &outputs, &calls);
+        let (task_next_operation, mut task_reason) = next(task_status, &outputs, &calls);
+        let checks_without_verdict = checks_without_verdict(events);
+        if let (TaskStatus::Incomplete, Some(check)) = (task_status, checks_without_verdict.last())
+        {
+            let gap = format!("; check {check} was asked for and has no verdict");
+            task_reason.push_str(&gap);
+        }
+        let missing = outputs
+            .iter()
+            .filter(|output| output.status != TaskStatus::Completed);
         Self {
             task,
             title: declared.map(|body| body.title.clone()),
             run: declared.and_then(|body| body.run.clone()),
             task_status,
+            task_standing: standing(task_status, &outputs),
+            outputs_missing: missing.map(|output| output.name.clone()).collect(),
+            checks_without_verdict,
             outputs,
             task_next_operation,
             task_reason,
             calls,
         }
     }
+}
+
+/// A status never changes because its ground moved; it is shown beside.
+fn standing(status: TaskStatus, outputs: &[OutputState]) -> &'static str {
+    let moved = outputs.iter().any(|output| output.basis_moved_by.is_some());
+    match (status, moved) {
+        (TaskStatus::Completed, true) => "completed, basis moved",
+        (TaskStatus::Incomplete, true) => "incomplete, basis moved",
+        (TaskStatus::Completed | TaskStatus::Incomplete, false) | (TaskStatus::UnknownTask, _) => {
+            status.as_str()
+        }
+    }
+}
+
+fn checks_without_verdict(events: &[Placed]) -> Vec<EventId> {
+    let ended: Vec<_> = events
+        .iter()
+        .filter(|placed| placed.event.kind() == Kind::CheckCompleted)
+        .filter_map(|placed| placed.event.cause)
+        .collect();
+    let requested = events
+        .iter()
+        .filter(|placed| placed.event.kind() == Kind::CheckRequested);
+    requested
+        .map(|placed| placed.event.id)
+        .filter(|id| !ended.contains(id))
+        .collect()
 }
 
 fn next(status: TaskStatus, outputs: &[OutputState], calls: &[CallState]) -> (Operation, String) {
@@ -198,6 +249,7 @@ impl OutputState {
             acceptance: accepted.map(|(placed, _)| placed.event.id),
             acceptance_pending_completion: accepted.is_some() && status != TaskStatus::Completed,
             basis,
+            basis_moved_by: accepted.and_then(|(placed, _)| acceptance_moved_by(placed, events)),
         }
     }
 }

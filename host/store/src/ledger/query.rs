@@ -35,6 +35,9 @@ pub(super) const OF_CALL: &str = entry!("call = ?1 ORDER BY seq");
 
 pub(super) const OF_TASK: &str = entry!("task = ?1 ORDER BY seq");
 
+/// The events of a task that are of none of its calls.
+pub(super) const OF_TASK_ALONE: &str = entry!("task = ?1 AND call IS NULL ORDER BY seq");
+
 pub(super) const OF_ATTEMPT: &str =
     entry!("attempt = ?1 AND kind IN ('attempt.started', 'attempt.observed') LIMIT 1");
 
@@ -47,6 +50,12 @@ pub(super) const NAMED: &str = entry!("kind = ?1 AND name = ?2 AND ", opening!()
 
 pub(super) const CALLS_AFTER: &str = "SELECT seq, call FROM event INDEXED BY event_calls \
     WHERE seq > ?1 AND kind IN ('call.requested', 'call.imported') ORDER BY seq LIMIT ?2";
+
+/// Reads every entry after a place: no index holds the kinds that hold a status. The
+/// kind that a call is first decided by is looked for only where that is asked for.
+pub(super) const STATUSES_AFTER: &str = "SELECT seq, call FROM event WHERE seq > ?1 AND \
+    (kind = 'call.reinterpreted' OR ?3 AND kind = 'call.status_decided') AND call IS NOT NULL \
+    ORDER BY seq LIMIT ?2";
 
 pub(super) const COUNT_OF_OPENING_KIND: &str = concat!(
     "SELECT count(*) FROM event WHERE kind = ?1 AND ",

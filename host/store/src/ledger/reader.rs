@@ -54,6 +54,15 @@ impl From<TaskId> for ScopeKey {
     }
 }
 
+/// Which records of a status are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statuses {
+    /// `call.reinterpreted` alone.
+    Reinterpreted,
+    /// `call.status_decided` too.
+    Decided,
+}
+
 /// A cached projection and the place up to which it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectionRow {
@@ -148,6 +157,14 @@ impl<'c> Reader<'c> {
         self.all(query::OF_TASK, [task.as_bytes()], &asked)
     }
 
+    /// Returns the events of a task that are of none of its calls, in order.
+    pub fn of_task_alone(&self, task: TaskId) -> Result<Vec<Placed>, LedgerError> {
+        let asked = Asked("call", |event: &Event| {
+            event.scope.task == Some(task) && event.scope.call.is_none()
+        });
+        self.all(query::OF_TASK_ALONE, [task.as_bytes()], &asked)
+    }
+
     /// Returns the events of a call or a task, in order.
     pub fn of_scope(&self, scope: ScopeKey) -> Result<Vec<Placed>, LedgerError> {
         match scope {
@@ -190,11 +207,32 @@ impl<'c> Reader<'c> {
     /// order, each with that place. The index alone is asked: whoever acts on a call
     /// reads its events.
     pub fn calls_after(&self, seq: u64, limit: u32) -> Result<Vec<(u64, CallId)>, LedgerError> {
+        self.places_of_calls(query::CALLS_AFTER, (signed(seq), limit))
+    }
+
+    /// Returns up to `limit` places after a place at which a call was reinterpreted,
+    /// in order, each with the call; with `Decided`, also those at which it was first
+    /// decided. No index is asked: every entry after the place is looked at.
+    pub fn statuses_after(
+        &self,
+        seq: u64,
+        limit: u32,
+        which: Statuses,
+    ) -> Result<Vec<(u64, CallId)>, LedgerError> {
+        let decided = which == Statuses::Decided;
+        self.places_of_calls(query::STATUSES_AFTER, (signed(seq), limit, decided))
+    }
+
+    fn places_of_calls(
+        &self,
+        query: &str,
+        params: impl Params,
+    ) -> Result<Vec<(u64, CallId)>, LedgerError> {
         self.connection
-            .prepare_cached(query::CALLS_AFTER)
+            .prepare_cached(query)
             .and_then(|mut statement| {
                 statement
-                    .query_map((signed(seq), limit), |row| {
+                    .query_map(params, |row| {
                         Ok((unsigned(row.get(0)?), CallId::from_bytes(row.get(1)?)))
                     })?
                     .collect()

@@ -186,3 +186,39 @@ fn the_next_operation_of_a_task_follows_its_calls() {
     );
     assert_eq!(next(vec![unresolved]), Operation::StartCall);
 }
+
+#[test]
+fn outputs_that_are_missing_and_checks_without_a_verdict_are_named() {
+    use crate::event::task::{CheckCompleted, CheckRequested, Verdict, Verifier};
+    let asked = |seq| {
+        let body = CheckRequested {
+            output: "text".into(),
+            target: "artifact:sha256:00".into(),
+            verifier: Verifier::Command {
+                argv: vec!["true".into()],
+            },
+            covers: vec![0],
+            criteria_sha256: Digest::of(b"criteria"),
+            timeout_s: 60,
+        };
+        placed(seq, Some(id(1)), body)
+    };
+    let ended = CheckCompleted {
+        verdict: Verdict::Pass,
+        exit_code: Some(0),
+        stdout: None,
+        stderr: None,
+        findings: Vec::new(),
+    };
+    let mut events = vec![created(&["text", "table"]), asked(2), asked(3)];
+    events.push(placed(4, Some(id(2)), Box::new(ended)));
+    let state = TaskState::of(TASK, &events, Vec::new());
+    assert_eq!(state.outputs_missing, ["text", "table"]);
+    assert_eq!(state.checks_without_verdict, [id(3)]);
+    assert_eq!(state.task_standing, "incomplete");
+    let expected = format!(
+        "no call of this task has succeeded; check {} was asked for and has no verdict",
+        id(3)
+    );
+    assert_eq!(state.task_reason, expected);
+}

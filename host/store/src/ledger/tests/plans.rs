@@ -10,7 +10,7 @@ use crate::ledger::query;
 use crate::ledger::reader::opens;
 
 /// Each question, and how SQLite finds the answer.
-const PLANS: [(&str, &[&str]); 22] = [
+const PLANS: [(&str, &[&str]); 24] = [
     (query::LAST_SEQ, &["SEARCH event"]),
     (
         query::EDGE,
@@ -36,6 +36,14 @@ const PLANS: [(&str, &[&str]); 22] = [
     (
         query::OF_TASK,
         &["SEARCH event USING INDEX event_task (task=?)"],
+    ),
+    (
+        query::OF_TASK_ALONE,
+        &["SEARCH event USING INDEX event_task (task=?)"],
+    ),
+    (
+        query::STATUSES_AFTER,
+        &["SEARCH event USING INTEGER PRIMARY KEY (rowid>?)"],
     ),
     (
         query::OF_ATTEMPT,
