@@ -76,6 +76,39 @@ impl Accepted {
         self.home.must(&again).document()
     }
 
+    /// Asserts what moved, field by field.
+    fn is_truncated_by_the_second_rules(&self, one: &Value, reread: &Value) {
+        let fields = [
+            "status",
+            "interpretation",
+            "generation_state",
+            "interpreter",
+            "policy",
+        ];
+        assert_eq!(one["changed"], json!(fields), "{one}");
+        assert_eq!(one["old"]["status"], "succeeded");
+        assert_eq!(one["new"]["status"], "unresolved");
+        assert_eq!(one["old"]["interpretation"], self.interpretation);
+        assert_eq!(one["new"]["interpretation"], reread["interpretations"][0]);
+        assert_eq!(
+            one["old"]["interpreter"]["label"],
+            "attempt-interpretation-v1"
+        );
+        assert_eq!(
+            one["new"]["interpreter"]["label"],
+            "attempt-interpretation-v2"
+        );
+        assert_ne!(
+            one["old"]["interpreter"]["sha256"],
+            one["new"]["interpreter"]["sha256"]
+        );
+        assert_eq!(one["moved"], "status");
+        assert_eq!(
+            (&one["next_operation"], &one["task"]),
+            (&json!("none"), &json!(self.task))
+        );
+    }
+
     /// Returns what moved, and the summary.
     fn impact(&self, more: &[&str]) -> (Vec<Value>, Value) {
         let mut lines = self.home.must(&[&["impact"][..], more].concat()).lines();
@@ -112,36 +145,8 @@ fn a_completed_task_stays_completed_and_every_record_that_rests_on_the_old_readi
         (&json!("completion"), &json!(accepted.completion)),
     ];
     assert_eq!(named, expected);
-    let fields = [
-        "status",
-        "interpretation",
-        "generation_state",
-        "interpreter",
-        "policy",
-    ];
     for one in &moved {
-        assert_eq!(one["changed"], json!(fields), "{one}");
-        assert_eq!(one["old"]["status"], "succeeded");
-        assert_eq!(one["new"]["status"], "unresolved");
-        assert_eq!(one["old"]["interpretation"], accepted.interpretation);
-        assert_eq!(one["new"]["interpretation"], reread["interpretations"][0]);
-        assert_eq!(
-            one["old"]["interpreter"]["label"],
-            "attempt-interpretation-v1"
-        );
-        assert_eq!(
-            one["new"]["interpreter"]["label"],
-            "attempt-interpretation-v2"
-        );
-        assert_ne!(
-            one["old"]["interpreter"]["sha256"],
-            one["new"]["interpreter"]["sha256"]
-        );
-        assert_eq!(one["moved"], "status");
-        assert_eq!(
-            (&one["next_operation"], &one["task"]),
-            (&json!("none"), &json!(accepted.task))
-        );
+        accepted.is_truncated_by_the_second_rules(one, &reread);
     }
     assert_eq!(moved[2]["standing"], "completed, basis moved");
     let kinds = json!({"acceptance": 1, "completion": 1, "decision": 1});

@@ -2,6 +2,7 @@
 //! with its evidence. What is expected is fixed by its hash before anything runs.
 
 mod claims;
+mod day_three;
 mod days;
 mod expected;
 mod look;

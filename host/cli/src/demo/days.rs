@@ -1,6 +1,5 @@
-//! The three days: a call is read by a naive rule, reread by a better one, and refused
-//! when its bytes are gone. The third day, an acceptance on day-one evidence, is not
-//! part of it yet.
+//! The first two days: a call is read by a naive rule, and reread by a better one; what
+//! a killed process leaves; and that nothing is read when the bytes are gone.
 
 use std::fs;
 
@@ -9,6 +8,7 @@ use model::Digest;
 use serde_json::{Value, json};
 
 use super::claims::Claims;
+use super::day_three;
 use super::expected::{self, TEN};
 use super::look::{
     Work, call_state, count, event_count, files_with_key, kinds, one, receipts, task_events,
@@ -18,7 +18,7 @@ use super::provider::{self, Provider};
 use super::stage::{KEY_VARIABLE, Ran, Stage, number, text};
 use crate::exit;
 
-const V1: [&str; 4] = [
+pub(super) const V1: [&str; 4] = [
     "--interpreter",
     "attempt-interpretation-v1",
     "--policy",
@@ -47,6 +47,8 @@ pub(super) fn tell(stage: &Stage, claims: &mut Claims<'_>) -> anyhow::Result<()>
     let one = day_one(stage, claims, &fixed, &mut found)?;
     claims.part("Day two: the provider's reason decides (v2), over the same bytes")?;
     day_two(stage, claims, &one, &mut found)?;
+    claims.part("Day three: an acceptance on the evidence of day one")?;
+    day_three::tell(stage, claims, &one, &mut found)?;
     claims.part("Killed right after the response was observed")?;
     killed(stage, claims, &mut found)?;
     claims.part("Without the bytes: refused")?;
@@ -76,9 +78,9 @@ struct Fixed {
 }
 
 /// How the home stood at the end of day one.
-struct DayOne {
-    work: Work,
-    log: Vec<Value>,
+pub(super) struct DayOne {
+    pub(super) work: Work,
+    pub(super) log: Vec<Value>,
     checkpoint: String,
 }
 
@@ -120,7 +122,7 @@ fn preregister(stage: &Stage, claims: &mut Claims<'_>) -> anyhow::Result<Fixed> 
     Ok(fixed)
 }
 
-fn text_of(value: &Value, pointer: &str) -> String {
+pub(super) fn text_of(value: &Value, pointer: &str) -> String {
     text(value, pointer).to_owned()
 }
 
@@ -143,7 +145,8 @@ fn declare(stage: &Stage, home: &str) -> anyhow::Result<String> {
     let criteria = criteria.to_string_lossy();
     let title = "Say when high water is";
     let output = ["--output", "answer", "--criteria", &criteria];
-    let arguments = [&["task", "create", title][..], &output].concat();
+    let grant = ["--grant", "editor=accept"];
+    let arguments = [&["task", "create", title][..], &output, &grant].concat();
     let created = one(stage, home, &arguments)?;
     Ok(text_of(&created, "/task"))
 }
@@ -223,7 +226,7 @@ fn day_one(
 }
 
 /// Returns where a call and its task stand, in words.
-fn standing(state: &Value, next: &str) -> String {
+pub(super) fn standing(state: &Value, next: &str) -> String {
     format!(
         "{} ({}), basis {}, next {next}",
         text(state, "/call_status"),
@@ -232,7 +235,7 @@ fn standing(state: &Value, next: &str) -> String {
     )
 }
 
-fn put(found: &mut Value, name: &str, value: Value) {
+pub(super) fn put(found: &mut Value, name: &str, value: Value) {
     if let Some(found) = found.as_object_mut() {
         found.insert(name.to_owned(), value);
     }
@@ -443,7 +446,7 @@ fn damaged(
 }
 
 /// Returns what a process said when it refused.
-fn refusal(ran: &Ran) -> String {
+pub(super) fn refusal(ran: &Ran) -> String {
     let said: Value = serde_json::from_str(ran.stderr.trim()).unwrap_or_default();
     format!("exit {}: {}", ran.code, text(&said, "/error/message"))
 }

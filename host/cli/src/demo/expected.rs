@@ -49,6 +49,17 @@ pub(super) fn results() -> Value {
             "receipts": 1,
         },
         "repeat": {"appended": 0, "events": 12, "same_record": true},
+        "day_three": {
+            "task_next_operation": "start_call",
+            "check": "PASS",
+            "exit_code": 5,
+            "reasons": ["source_call_not_succeeded", "interpretation_not_decision_basis"],
+            "appended": ["check.requested", "check.completed", "task.acceptance_rejected"],
+            "events": 15,
+            "repeat": {"appended": 0, "events": 15},
+            "task_status": "incomplete",
+            "receipts": 1,
+        },
         "killed": {
             "signal": 9,
             "before": {"events": 5, "stage": "observed", "next_operation": "reinterpret"},
