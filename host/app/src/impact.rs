@@ -15,6 +15,8 @@ use store::ledger::Statuses;
 
 use crate::context::Session;
 use crate::error::AppError;
+use crate::evidence::Evidence;
+use crate::state::call_state;
 
 /// How many records of a status are looked for between two questions to the ledger.
 const PAGE: u32 = 1000;
@@ -52,6 +54,13 @@ struct TaskView {
     next: Next,
 }
 
+/// What calls are looked at with.
+struct Looking<'s> {
+    session: &'s Session,
+    evidence: Evidence,
+    tasks: BTreeMap<TaskId, TaskView>,
+}
+
 impl Session {
     /// Reports each record whose basis moved after an event, or ever, call by call in
     /// the order in which they were reinterpreted.
@@ -68,7 +77,11 @@ impl Session {
             Statuses::Decided
         };
         let mut counts = ImpactCounts::default();
-        let mut tasks = BTreeMap::new();
+        let mut looking = Looking {
+            session: self,
+            evidence: Evidence::new(self.artifacts.clone(), reader)?,
+            tasks: BTreeMap::new(),
+        };
         let mut seen = BTreeSet::new();
         let mut seq = since;
         loop {
@@ -81,62 +94,12 @@ impl Session {
                 if !seen.insert(call) {
                     continue;
                 }
-                let moved = self.impact_of(call, since, &mut tasks)?;
+                let moved = looking.impact_of(call, since)?;
                 counts.calls += u64::from(!moved.is_empty());
                 for one in moved {
                     counts.count(one.moved.kind, one.moved.moved);
                     report(one)?;
                 }
-            }
-        }
-    }
-
-    /// Returns what rested on the status of one call.
-    fn impact_of(
-        &self,
-        call: CallId,
-        since: u64,
-        tasks: &mut BTreeMap<TaskId, TaskView>,
-    ) -> Result<Vec<Impacted>, AppError> {
-        let reader = self.ledger.reader();
-        let events = reader.of_call(call)?;
-        let task = events.iter().find_map(|placed| placed.event.scope.task);
-        let of_task = match task {
-            Some(task) => self.task_view(task, tasks)?.events.as_slice(),
-            None => &[],
-        };
-        let replays = replays_of(reader, &events)?;
-        let moved = projection::impact(&events, &of_task.iter().chain(&replays), since);
-        let mut impacted = Vec::new();
-        for moved in moved {
-            let (next_operation, next_reason) = if let Some(task) = moved.task {
-                self.task_view(task, tasks)?.next.clone()
-            } else {
-                let state = self.call_state(moved.call)?;
-                (state.next_operation, state.reason)
-            };
-            impacted.push(Impacted {
-                moved,
-                next_operation,
-                next_reason,
-            });
-        }
-        Ok(impacted)
-    }
-
-    fn task_view<'t>(
-        &self,
-        task: TaskId,
-        tasks: &'t mut BTreeMap<TaskId, TaskView>,
-    ) -> Result<&'t TaskView, AppError> {
-        match tasks.entry(task) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(vacant) => {
-                let state = self.task_state(task)?;
-                Ok(vacant.insert(TaskView {
-                    events: self.ledger.reader().of_task_alone(task)?,
-                    next: (state.task_next_operation, state.task_reason),
-                }))
             }
         }
     }
@@ -158,6 +121,51 @@ impl Session {
         }
         let id: EventId = name.parse().map_err(|_error| unknown())?;
         Ok(reader.by_id(id)?.ok_or_else(unknown)?.seq)
+    }
+}
+
+impl Looking<'_> {
+    /// Returns what rested on the status of one call.
+    fn impact_of(&mut self, call: CallId, since: u64) -> Result<Vec<Impacted>, AppError> {
+        let reader = self.session.ledger.reader();
+        let events = reader.of_call(call)?;
+        let task = events.iter().find_map(|placed| placed.event.scope.task);
+        let of_task = match task {
+            Some(task) => self.task(task)?.events.as_slice(),
+            None => &[],
+        };
+        let replays = replays_of(reader, &events)?;
+        let moved = projection::impact(&events, &of_task.iter().chain(&replays), since);
+        let mut impacted = Vec::new();
+        for moved in moved {
+            let (next_operation, next_reason) = if let Some(task) = moved.task {
+                self.task(task)?.next.clone()
+            } else {
+                let state = call_state(reader, &self.evidence, &events)?;
+                state.map_or((Operation::None, String::new()), |state| {
+                    (state.next_operation, state.reason)
+                })
+            };
+            impacted.push(Impacted {
+                moved,
+                next_operation,
+                next_reason,
+            });
+        }
+        Ok(impacted)
+    }
+
+    fn task(&mut self, task: TaskId) -> Result<&TaskView, AppError> {
+        match self.tasks.entry(task) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(vacant) => {
+                let state = self.session.task_state(task)?;
+                Ok(vacant.insert(TaskView {
+                    events: self.session.ledger.reader().of_task_alone(task)?,
+                    next: (state.task_next_operation, state.task_reason),
+                }))
+            }
+        }
     }
 }
 
