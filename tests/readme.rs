@@ -26,33 +26,50 @@ fn commands(readme: &str, heading: &str) -> Vec<String> {
         .collect()
 }
 
+/// Runs a script as a reader would and returns what it prints.
+fn printed(script: &str, home: &Path) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_reread")).parent().unwrap();
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary.display());
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", script])
+        .current_dir(root())
+        .env("PATH", &path)
+        .env("REREAD_HOME", home)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_commands_of_finished_work_run_as_printed_and_complete_the_task() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    printed("reread init", &home);
+    let script = commands(&readme, "\n## Finished work\n").join("\n");
+    let said = printed(&script, &home);
+    let listed = said.lines().last().unwrap();
+    assert!(
+        listed.ends_with("completed  next none               Say which birds"),
+        "{said}"
+    );
+}
+
 #[test]
 fn the_commands_of_the_tour_run_as_printed() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let tour = commands(&readme, "\n## Tour\n");
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
-    let binary = Path::new(env!("CARGO_BIN_EXE_reread"))
-        .parent()
-        .unwrap()
-        .to_str()
-        .unwrap();
-    let path = format!("{binary}:/usr/local/bin:/usr/bin:/bin");
     let mut ran = 0;
     for command in &tour {
         // Building is what made this test; the two names are set for it.
         if command.starts_with("cargo build") || command.starts_with("export ") {
             continue;
         }
-        let output = Command::new("bash")
-            .args(["-c", command])
-            .current_dir(root())
-            .env("PATH", &path)
-            .env("REREAD_HOME", &home)
-            .output()
-            .unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{command}: {stderr}");
+        printed(command, &home);
         ran += 1;
     }
     assert!(ran >= 12, "only {ran} commands were found");
