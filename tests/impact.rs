@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::support::{TestHome, V1, V2, chat, text};
 
 /// A home with a task whose output is accepted by the first rules.
-struct Accepted {
-    home: TestHome,
-    task: String,
+pub(crate) struct Accepted {
+    pub(crate) home: TestHome,
+    pub(crate) task: String,
     call: String,
     interpretation: String,
     acceptance: String,
@@ -16,7 +16,7 @@ struct Accepted {
 
 impl Accepted {
     /// The provider's reason says that the text was cut.
-    fn new(finish_reason: &str) -> Self {
+    pub(crate) fn new(finish_reason: &str) -> Self {
         let home = TestHome::new();
         let criteria = home.write("criteria", b"names herons\n");
         let create = ["task", "create", "t", "--run", "r", "--grant", "ada=accept"];
@@ -71,7 +71,7 @@ impl Accepted {
         }
     }
 
-    fn reread(&self) -> Value {
+    pub(crate) fn reread(&self) -> Value {
         let again = [&["reinterpret", "call", self.call.as_str()][..], &V2].concat();
         self.home.must(&again).document()
     }
@@ -264,7 +264,9 @@ fn people_read_what_moved_field_by_field() {
         "{said}"
     );
     assert!(
-        said.contains("\n  next none (every output is accepted)\n"),
+        said.contains(
+            "\n  next none (every output is accepted; what output report was accepted on moved)\n"
+        ),
         "{said}"
     );
     let last = "1 calls moved: 1 acceptance, 1 completion, 1 decision (3 status)";

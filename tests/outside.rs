@@ -1,6 +1,7 @@
 //! A reader written from `docs/format.md` alone, in another language, and the
 //! program must agree about a home: what stands in it and what is wrong with it.
 
+mod moved;
 mod recorded;
 
 use std::collections::BTreeSet;
@@ -90,9 +91,22 @@ fn agree(home: &TestHome) -> Value {
     }
     for (task, ours) in tasks {
         let theirs = &home.must(&["state", "task", task]).lines()[0];
-        for member in ["task_status", "task_next_operation"] {
+        for member in [
+            "task_status",
+            "task_standing",
+            "task_next_operation",
+            "outputs_missing",
+            "checks_without_verdict",
+        ] {
             assert_eq!(ours[member], theirs[member], "{member} of {task}");
         }
+        let moved = |state: &Value| -> Vec<Value> {
+            let outputs = state["outputs"].as_array().unwrap().iter();
+            outputs
+                .map(|output| output["basis_moved_by"].clone())
+                .collect()
+        };
+        assert_eq!(moved(ours), moved(theirs), "outputs of {task}");
     }
     said
 }

@@ -121,6 +121,40 @@ def call_state(call, events, twin=None, unavailable=None):
     }
 
 
+def _ground(events, seq_end):
+    """Returns what counts of a call's first events, as a record rests on it."""
+    known = events[:seq_end]
+    record = adopted(known)
+    if record is None:
+        return None
+    body = record["body"]
+    reading = (body["interpretations"] or [None])[-1]
+    read = next((e["body"]["reading"] for e in events if e["id"] == reading), {})
+    return record["id"], (
+        body["status"],
+        body["interpreter"],
+        body["policy"],
+        body.get("interpreter_config_sha256"),
+        body.get("policy_config_sha256"),
+        reading,
+        read.get("generation_state"),
+        (read.get("output_text") or {}).get("sha256"),
+    )
+
+
+def _moved_by(accepted, events):
+    """Returns the status record by which the ground of an acceptance moved."""
+    place = events.index(accepted)
+    cited = accepted["body"]["interpretation"]
+    call = next((e.get("call") for e in events if e["id"] == cited), None)
+    if call is None:
+        return None
+    of_call = [e for e in events if e.get("call") == call]
+    before = sum(1 for e in events[:place] if e.get("call") == call)
+    old, new = _ground(of_call, before), _ground(of_call, len(of_call))
+    return new[0] if old is not None and old[1] != new[1] else None
+
+
 def _output_state(name, events):
     accepted = next(
         (
@@ -142,6 +176,7 @@ def _output_state(name, events):
         "acceptance": accepted["id"] if accepted else None,
         "acceptance_pending_completion": accepted is not None and not completed,
         "artifact_sha256": accepted["body"]["artifact_sha256"] if accepted else None,
+        "basis_moved_by": _moved_by(accepted, events) if accepted else None,
         "name": name,
         "status": "completed" if completed else "incomplete",
     }
@@ -158,11 +193,20 @@ def task_state(task, events, calls=()):
         status = "completed"
     else:
         status = "incomplete"
+    ended = {e["cause"] for e in events if e["kind"] == "check.completed"}
+    open_checks = [
+        e["id"] for e in events if e["kind"] == "check.requested" and e["id"] not in ended
+    ]
+    missing = [output["name"] for output in outputs if output["status"] != "completed"]
+    moved = created is not None and any(output["basis_moved_by"] for output in outputs)
     return {
+        "checks_without_verdict": open_checks,
         "outputs": outputs,
+        "outputs_missing": missing,
         "run": body.get("run"),
         "task": task,
         "task_next_operation": _task_operation(status, outputs, calls),
+        "task_standing": status + ", basis moved" if moved else status,
         "task_status": status,
         "title": body.get("title"),
     }

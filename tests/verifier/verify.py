@@ -19,6 +19,16 @@ import reader
 import rules
 from canonical import Refused
 
+# What is printed of a task.
+TASK_MEMBERS = (
+    "checks_without_verdict",
+    "outputs",
+    "outputs_missing",
+    "task_next_operation",
+    "task_standing",
+    "task_status",
+)
+
 
 class Verifier:
     """Everything that a home's files show."""
@@ -145,7 +155,7 @@ class Verifier:
             calls[call] = {member: state[member] for member in members}
         tasks = {}
         for task, state in self.state.tasks.items():
-            tasks[task] = {m: state[m] for m in ("task_status", "task_next_operation")}
+            tasks[task] = {m: state[m] for m in TASK_MEMBERS}
         return {
             "events": len(self.rows),
             "root": "sha256:" + self.edge.root().hex(),

@@ -22,6 +22,9 @@ effects     Reinterpretation changes what is concluded and what is to be done ne
             does not know it.
 checks      A verifier that is a program runs with the rights of whoever starts it; it is not
             sandboxed, and what it says is recorded, not proved. Its output is kept.
+work        Completed means that somebody, by a name, accepted exact bytes on the evidence that
+            is cited. It does not say that the work is good. A later reading can take the
+            ground away: the task stays completed, and `reread impact` says what moved.
 secrets     Keys and header values of providers are sent and never written. A kept header that
             echoes one is dropped; a body that echoes one is kept as it came. What is redacted
             in a URL cannot be held against a later one.

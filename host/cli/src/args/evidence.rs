@@ -22,6 +22,9 @@ Exit code 0 is PASS, 1 is FAIL, 2 is INCONCLUSIVE; another code, a signal, a pas
 1 MiB of output) or a program that cannot start is ERROR. Both streams are kept as artifacts. \
 Standard output may be one JSON object {\"findings\": [{\"criterion\": N, \"verdict\": \"PASS\", \
 \"note\": \"…\"}]}, in the order of the criteria.
+A module takes its rules from its configuration: text-check-v1 from {\"rules\": \
+[{\"criterion\": 0, \"contains\": \"…\"}, …]}, with contains, absent, count, max_bytes and \
+no_digits_before.
 A check decides nothing: an acceptance cites it. A check that was asked for and has no verdict, \
 since its process died, is continued by the same command of the same actor. The exit code of this command is 0 whatever the \
 verdict is.";

@@ -115,6 +115,13 @@ impl TaskState {
             let gap = format!("; check {check} was asked for and has no verdict");
             task_reason.push_str(&gap);
         }
+        for output in outputs
+            .iter()
+            .filter(|output| output.basis_moved_by.is_some())
+        {
+            let moved = format!("; what output {} was accepted on moved", output.name);
+            task_reason.push_str(&moved);
+        }
         let missing = outputs
             .iter()
             .filter(|output| output.status != TaskStatus::Completed);
