@@ -68,7 +68,7 @@ fn commands() -> Vec<Vec<String>> {
 }
 
 /// What only the program itself starts.
-const HIDDEN: [&str; 2] = ["compile-module", "demo-provider"];
+const HIDDEN: [&str; 3] = ["compile-module", "demo-forge", "demo-provider"];
 
 #[test]
 fn every_command_has_help_that_names_each_of_its_options_and_commands() {
@@ -246,7 +246,7 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
     let task = home.must(&create.split(' ').collect::<Vec<_>>()).document();
     let task = text(&task, "task");
     let done = format!(
-        "demo\ndemo-provider --receipts {receipts}\npreregister {criteria}\n\
+        "demo\ndemo acceptance\ndemo-provider --receipts {receipts} --body {file}\npreregister {criteria}\n\
          call run --provider kestrel --request {request}\nrecover {made}\nredecide {made}\n\
          finalize {made}\nstate open\ncheck run --task {task} --output o --artifact {sha} -- true\n\
          derive {file} --from {sha} --tool t\n{create}\ntask show {task}\ntask list\nimport exchange {file}\n\
@@ -269,6 +269,8 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
     prints_json(&home, &format!("resume {made}"), 4);
     let accept = format!("accept --task {task} --output o --artifact {sha} --policy nope");
     prints_json(&home, &accept, 5);
+    let forge = format!("demo-forge --task {task} --output o --artifact {sha}");
+    prints_json(&home, &forge, 0);
     // Every command of the help was among them.
     for words in commands() {
         let name = words.join(" ");

@@ -1,4 +1,6 @@
-//! The story that the program tells of itself.
+//! The stories that the program tells of itself.
+
+mod acceptance;
 
 use std::fs;
 use std::process::Command;

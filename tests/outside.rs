@@ -21,6 +21,15 @@ use crate::support::{Ran, TestHome, V1, V2, chat, exchange, root, sql};
 const UNGUARDED: &str = "DROP TRIGGER event_no_delete; DROP TRIGGER event_in_order; \
     DROP TRIGGER event_no_replace; DROP TRIGGER event_no_update;";
 
+/// What both say of a task.
+const TASK_MEMBERS: [&str; 5] = [
+    "task_status",
+    "task_standing",
+    "task_next_operation",
+    "outputs_missing",
+    "checks_without_verdict",
+];
+
 /// Tells whether there is an interpreter for the outside reader, and counts who goes without.
 fn python_is_here() -> bool {
     static HERE: OnceLock<bool> = OnceLock::new();
@@ -50,12 +59,39 @@ fn python<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> Ran {
 
 /// Returns what the outside reader says of a home, and its exit code.
 fn outside(home: &TestHome, more: &[&str]) -> (i32, Value) {
-    let path = home.path();
-    let mut arguments = vec![path.to_str().unwrap(), "--json"];
+    read(&home.path(), more)
+}
+
+fn read(home: &Path, more: &[&str]) -> (i32, Value) {
+    let mut arguments = vec![home.to_str().unwrap(), "--json"];
     arguments.extend(more);
     let ran = python("verify.py", &arguments);
     assert!([0, 3].contains(&ran.code), "{ran:?}");
     (ran.code, ran.document())
+}
+
+/// Asserts that the outside reader ends with a code and says the same of every task.
+pub(crate) fn is_read_the_same(home: &Path, code: i32) {
+    if !python_is_here() {
+        return;
+    }
+    let (found, said) = read(home, &[]);
+    assert_eq!(found, code, "{said}");
+    let tasks = said["tasks"].as_object().unwrap();
+    assert!(!tasks.is_empty(), "{said}");
+    for (task, ours) in tasks {
+        let state: Ran = Command::new(env!("CARGO_BIN_EXE_reread"))
+            .arg("--home")
+            .arg(home)
+            .args(["--json", "state", "task", task])
+            .output()
+            .unwrap()
+            .into();
+        let theirs = state.document();
+        for member in TASK_MEMBERS {
+            assert_eq!(ours[member], theirs[member], "{member} of {task}");
+        }
+    }
 }
 
 /// Returns the objects that findings name.
@@ -91,13 +127,7 @@ fn agree(home: &TestHome) -> Value {
     }
     for (task, ours) in tasks {
         let theirs = &home.must(&["state", "task", task]).lines()[0];
-        for member in [
-            "task_status",
-            "task_standing",
-            "task_next_operation",
-            "outputs_missing",
-            "checks_without_verdict",
-        ] {
+        for member in TASK_MEMBERS {
             assert_eq!(ours[member], theirs[member], "{member} of {task}");
         }
         let moved = |state: &Value| -> Vec<Value> {

@@ -108,6 +108,8 @@ class Rules:
             yield from self._find("cause", event["cause"], wanted, event)
 
     def _references(self, event):
+        if event["kind"] == "task.acceptance_rejected":
+            return  # As it was cited, which may be the reason against it.
         body = event["body"]
         read = ("attempt.interpreted",)
         for name in body.get("interpretations", ()):

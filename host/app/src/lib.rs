@@ -15,6 +15,7 @@ pub mod error;
 pub mod evidence;
 pub mod fault;
 mod files;
+pub mod forge;
 pub mod impact;
 pub mod import;
 pub mod init;

@@ -52,16 +52,34 @@ pub(crate) struct Global {
     pub(crate) actor: String,
 }
 
+/// Where the homes of a demo go.
+#[derive(Debug, Args)]
+pub(crate) struct DemoKeep {
+    /// Keep the homes of the story in this folder, which must be missing or empty
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// Another story than that of the three days.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Story {
+    /// Finished work, and twelve ways in which it is not finished
+    Acceptance(DemoKeep),
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Create a home in a missing or empty folder, with the released modules
     Init,
     /// Run the three-day story with a provider of its own, and print every claim
+    #[command(args_conflicts_with_subcommands = true)]
     Demo {
-        /// Keep the homes of the story in this folder, which must be missing or empty
-        #[arg(long, value_name = "DIR")]
-        dir: Option<PathBuf>,
+        /// Another story
+        #[command(subcommand)]
+        story: Option<Story>,
+        #[command(flatten)]
+        keep: DemoKeep,
     },
     /// Fix what is expected, by its hash, before anything runs
     Preregister {
@@ -167,10 +185,26 @@ pub(crate) enum Command {
     /// Compile a module from standard input to standard output (the program's own child)
     #[command(hide = true)]
     CompileModule,
+    /// Append a completion that no acceptance caused (the demo's own child)
+    #[command(hide = true)]
+    DemoForge {
+        /// The task
+        #[arg(long, value_name = "TASK")]
+        task: String,
+        /// The output
+        #[arg(long, value_name = "NAME")]
+        output: String,
+        /// The bytes, by their hash
+        #[arg(long, value_name = "SHA")]
+        artifact: String,
+    },
     /// Answer every request with one fixed response, on loopback, until standard input
     /// ends (the demo's own child)
     #[command(hide = true)]
     DemoProvider {
+        /// Answer with the bytes of this file
+        #[arg(long, value_name = "FILE")]
+        body: PathBuf,
         /// Append a line to this file for each request, durable before the answer
         #[arg(long, value_name = "FILE")]
         receipts: PathBuf,

@@ -20,7 +20,7 @@ use etcetera::BaseStrategy as _;
 use model::Digest;
 use model::event::home::Program;
 
-use crate::args::{CallCommand, CheckCommand, Cli, Command, Global};
+use crate::args::{CallCommand, CheckCommand, Cli, Command, Global, Story};
 use crate::clock::SystemClock;
 use crate::printer::Printer;
 use crate::{demo, exit, faults, limits};
@@ -36,8 +36,11 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
     let global = &cli.global;
     match &cli.command {
         Command::Init => init(global, printer),
-        Command::Demo { dir } => demo::run(dir.as_deref(), printer),
-        Command::DemoProvider { receipts } => demo::serve(receipts, printer),
+        Command::Demo { story, keep } => match story {
+            None => demo::three_days(keep.dir.as_deref(), printer),
+            Some(Story::Acceptance(keep)) => demo::finished_work(keep.dir.as_deref(), printer),
+        },
+        Command::DemoProvider { receipts, body } => demo::serve(receipts, body, printer),
         Command::Limits => text(limits::TEXT, "limits", printer),
         Command::Completions { shell } => completions(*shell, printer),
         Command::Man { dir } => manual_pages(dir, printer),
@@ -67,7 +70,8 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Verify(_)
         | Command::Checkpoint { .. }
         | Command::Rebuild
-        | Command::Doctor => with_session(&cli.command, global, printer),
+        | Command::Doctor
+        | Command::DemoForge { .. } => with_session(&cli.command, global, printer),
     }
 }
 
@@ -133,6 +137,16 @@ fn in_session(
         Command::Checkpoint { key } => check::checkpoint(*key, session, printer),
         Command::Rebuild => check::rebuild(session, printer),
         Command::Doctor => check::doctor(session, printer),
+        Command::DemoForge {
+            task,
+            output,
+            artifact,
+        } => {
+            let event =
+                session.forge_completion(parse(task, "task")?, output, digest(artifact)?)?;
+            printer.document(&serde_json::json!({ "forged": event }))?;
+            Ok(exit::DONE)
+        }
         Command::Init
         | Command::Demo { .. }
         | Command::DemoProvider { .. }

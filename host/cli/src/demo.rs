@@ -1,6 +1,7 @@
-//! `demo`: the three-day story, each step in a process of its own, each claim printed
-//! with its evidence. What is expected is fixed by its hash before anything runs.
+//! `demo`: stories, each step in a process of its own, each claim printed with its
+//! evidence. What is expected is fixed by its hash before anything runs.
 
+mod acceptance;
 mod claims;
 mod day_three;
 mod days;
@@ -18,19 +19,31 @@ use crate::printer::Printer;
 use claims::Claims;
 use stage::Stage;
 
-/// Runs the story. Without a folder nothing of it stays.
-pub(crate) fn run(dir: Option<&Path>, printer: &mut Printer) -> anyhow::Result<u8> {
+/// Tells a story on a stage.
+type Tell = fn(&Stage, &mut Claims<'_>) -> anyhow::Result<()>;
+
+/// Tells the story of three days. Without a folder nothing of it stays.
+pub(crate) fn three_days(dir: Option<&Path>, printer: &mut Printer) -> anyhow::Result<u8> {
+    run(days::tell, dir, printer)
+}
+
+/// Tells the story of finished work. Without a folder nothing of it stays.
+pub(crate) fn finished_work(dir: Option<&Path>, printer: &mut Printer) -> anyhow::Result<u8> {
+    run(acceptance::tell, dir, printer)
+}
+
+fn run(tell: Tell, dir: Option<&Path>, printer: &mut Printer) -> anyhow::Result<u8> {
     let folder = Folder::open(dir)?;
     let stage = Stage::new(folder.path())?;
     let mut claims = Claims::new(printer);
-    days::tell(&stage, &mut claims)?;
+    tell(&stage, &mut claims)?;
     let holds = claims.finish(dir)?;
     Ok(if holds { exit::DONE } else { exit::DAMAGE })
 }
 
 /// Serves as the provider of the story.
-pub(crate) fn serve(receipts: &Path, printer: &mut Printer) -> anyhow::Result<u8> {
-    provider::serve(receipts, printer)
+pub(crate) fn serve(receipts: &Path, body: &Path, printer: &mut Printer) -> anyhow::Result<u8> {
+    provider::serve(receipts, body, printer)
 }
 
 /// Where the story takes place.

@@ -15,7 +15,7 @@ use super::look::{
     task_state, work,
 };
 use super::provider::{self, Provider};
-use super::stage::{KEY_VARIABLE, Ran, Stage, number, text};
+use super::stage::{Ran, Stage, number, text};
 use crate::exit;
 
 pub(super) const V1: [&str; 4] = [
@@ -84,7 +84,7 @@ pub(super) struct DayOne {
     checkpoint: String,
 }
 
-fn document(value: &Value) -> anyhow::Result<String> {
+pub(super) fn document(value: &Value) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(value).context("writing results")? + "\n")
 }
 
@@ -126,18 +126,6 @@ pub(super) fn text_of(value: &Value, pointer: &str) -> String {
     text(value, pointer).to_owned()
 }
 
-/// Names the provider of the story in a home's configuration.
-fn configure(stage: &Stage, home: &str, provider: &Provider) -> anyhow::Result<()> {
-    let path = stage.path(home).join("config.toml");
-    let config = fs::read_to_string(&path).context("reading config.toml")?;
-    let config = format!(
-        "{config}\n[providers.harbour]\nbase_url = \"{}\"\ndialect = \"openai.chat\"\n\
-         key_env = \"{KEY_VARIABLE}\"\n",
-        provider.base_url()
-    );
-    fs::write(&path, config).context("writing config.toml")
-}
-
 /// Declares the task of a home.
 fn declare(stage: &Stage, home: &str) -> anyhow::Result<String> {
     let criteria = stage.path("criteria.txt");
@@ -152,7 +140,7 @@ fn declare(stage: &Stage, home: &str) -> anyhow::Result<String> {
 }
 
 fn call_arguments<'a>(request: &'a str, task: &'a str) -> Vec<&'a str> {
-    let call = ["call", "run", "--task", task, "--provider", "harbour"];
+    let call = ["call", "run", "--task", task, "--provider", provider::NAME];
     [&call[..], &["--request", request], &V1].concat()
 }
 
@@ -163,9 +151,7 @@ fn day_one(
     found: &mut Value,
 ) -> anyhow::Result<DayOne> {
     let task = declare(stage, "main")?;
-    let receipts_file = stage.path("main").join("receipts.log");
-    let provider = Provider::start(stage.program(), &receipts_file)?;
-    configure(stage, "main", &provider)?;
+    let provider = Provider::start(stage, "main", provider::BODY)?;
     let request = stage.path("request.json");
     let request = request.to_string_lossy();
     stage.must("main", &call_arguments(&request, &task))?;
@@ -345,9 +331,7 @@ fn history(stage: &Stage, claims: &mut Claims<'_>, one_day: &DayOne) -> anyhow::
 fn killed(stage: &Stage, claims: &mut Claims<'_>, found: &mut Value) -> anyhow::Result<()> {
     stage.must("killed", &["init"])?;
     let task = declare(stage, "killed")?;
-    let receipts_file = stage.path("killed").join("receipts.log");
-    let provider = Provider::start(stage.program(), &receipts_file)?;
-    configure(stage, "killed", &provider)?;
+    let provider = Provider::start(stage, "killed", provider::BODY)?;
     let request = stage.path("request.json");
     let request = request.to_string_lossy();
     let arguments = call_arguments(&request, &task);

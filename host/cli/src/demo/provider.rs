@@ -3,7 +3,7 @@
 //! It is a process of its own, so that what it counts is counted outside the ledger.
 //! A receipt is durable before the answer leaves.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
@@ -12,10 +12,11 @@ use std::process::{Child, Command, Stdio};
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
+use super::stage::{KEY_VARIABLE, Stage, text};
 use crate::exit;
 use crate::printer::Printer;
 
-/// What the provider answers: text that was cut by the token limit.
+/// What the provider of the three days answers: text that was cut by the token limit.
 pub(super) const BODY: &str = concat!(
     r#"{"id":"chatcmpl-demo","object":"chat.completion","model":"kestrel-2","#,
     r#""choices":[{"index":0,"message":{"role":"assistant","content":"#,
@@ -27,8 +28,12 @@ pub(super) const BODY: &str = concat!(
 /// The most bytes of a request's head and of its body.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
-/// Serves until standard input ends.
-pub(super) fn serve(receipts: &Path, printer: &mut Printer) -> anyhow::Result<u8> {
+/// The provider's name in a home's configuration.
+pub(super) const NAME: &str = "loopback";
+
+/// Answers with the bytes of a file until standard input ends.
+pub(super) fn serve(receipts: &Path, body: &Path, printer: &mut Printer) -> anyhow::Result<u8> {
+    let body = fs::read(body).with_context(|| format!("reading {}", body.display()))?;
     let mut receipts = OpenOptions::new()
         .create(true)
         .append(true)
@@ -42,7 +47,7 @@ pub(super) fn serve(receipts: &Path, printer: &mut Printer) -> anyhow::Result<u8
         for (number, stream) in (1_u64..).zip(listener.incoming()) {
             // A client that goes away is its own loss.
             stream
-                .and_then(|stream| answer(&stream, number, &mut receipts))
+                .and_then(|stream| answer((&stream, number), &body, &mut receipts))
                 .ok();
         }
     });
@@ -50,7 +55,11 @@ pub(super) fn serve(receipts: &Path, printer: &mut Printer) -> anyhow::Result<u8
     Ok(exit::DONE)
 }
 
-fn answer(stream: &TcpStream, number: u64, receipts: &mut File) -> io::Result<()> {
+fn answer(
+    (stream, number): (&TcpStream, u64),
+    answer: &[u8],
+    receipts: &mut File,
+) -> io::Result<()> {
     let mut reader = BufReader::new(stream.take(REQUEST_BYTES_MAX));
     let mut length = 0;
     let mut line = String::new();
@@ -67,7 +76,7 @@ fn answer(stream: &TcpStream, number: u64, receipts: &mut File) -> io::Result<()
     let receipt = json!({
         "receipt": number,
         "request_sha256": model::Digest::of(&body).to_string(),
-        "response_sha256": model::Digest::of(BODY.as_bytes()).to_string(),
+        "response_sha256": model::Digest::of(answer).to_string(),
     });
     writeln!(receipts, "{receipt}")?;
     receipts.sync_all()?;
@@ -76,23 +85,28 @@ fn answer(stream: &TcpStream, number: u64, receipts: &mut File) -> io::Result<()
         stream,
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
          x-request-id: demo-{number}\r\nset-cookie: session=never-kept\r\n\
-         connection: close\r\n\r\n{BODY}",
-        BODY.len()
-    )
+         connection: close\r\n\r\n",
+        answer.len()
+    )?;
+    stream.write_all(answer)
 }
 
 /// A running provider; it ends with this value.
 pub(super) struct Provider {
     process: Child,
-    listening: String,
 }
 
 impl Provider {
-    /// Starts a provider that writes its receipts to a file.
-    pub(super) fn start(program: &Path, receipts: &Path) -> anyhow::Result<Self> {
-        let mut process = Command::new(program)
+    /// Starts a provider for a home: it answers with these bytes, writes its receipts
+    /// beside the home's files, and is named in the home's configuration.
+    pub(super) fn start(stage: &Stage, home: &str, body: &str) -> anyhow::Result<Self> {
+        let answer = stage.path(home).join("answer.json");
+        fs::write(&answer, body).context("writing the provider's answer")?;
+        let mut process = Command::new(stage.program())
             .args(["--json", "demo-provider", "--receipts"])
-            .arg(receipts)
+            .arg(stage.path(home).join("receipts.log"))
+            .arg("--body")
+            .arg(&answer)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -104,14 +118,20 @@ impl Provider {
                 .context("waiting for the demo's provider")?;
         }
         let said: Value = serde_json::from_str(&line).context("reading the provider's address")?;
-        let listening = super::stage::text(&said, "/listening").to_owned();
-        Ok(Self { process, listening })
+        configure(stage, home, text(&said, "/listening"))?;
+        Ok(Self { process })
     }
+}
 
-    /// Returns the base URL of requests.
-    pub(super) fn base_url(&self) -> String {
-        format!("http://{}/v1", self.listening)
-    }
+/// Names a provider in a home's configuration.
+fn configure(stage: &Stage, home: &str, listening: &str) -> anyhow::Result<()> {
+    let path = stage.path(home).join("config.toml");
+    let config = fs::read_to_string(&path).context("reading config.toml")?;
+    let config = format!(
+        "{config}\n[providers.{NAME}]\nbase_url = \"http://{listening}/v1\"\n\
+         dialect = \"openai.chat\"\nkey_env = \"{KEY_VARIABLE}\"\n"
+    );
+    fs::write(&path, config).context("writing config.toml")
 }
 
 impl Drop for Provider {
