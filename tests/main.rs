@@ -49,4 +49,5 @@ mod rereading;
 mod secrets;
 mod stages;
 mod support;
+mod swapped;
 mod tasks;

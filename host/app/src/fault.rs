@@ -2,7 +2,8 @@
 //!
 //! Whoever runs a use case hands in what happens at a point; in normal use that is
 //! nothing ([`NoFaults`]). The points stand before and after each step that leaves
-//! something durable, and around the exchange with a provider.
+//! something durable, and around the exchange with a provider. Bytes that pass through
+//! memory between two steps can be altered there.
 
 use std::fmt;
 
@@ -141,11 +142,35 @@ impl fmt::Display for Point {
     }
 }
 
+/// Bytes in memory between two steps that each look after their own: no hash is over
+/// them yet, or none any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Buffer {
+    /// The response, from the network and not yet hashed.
+    Received,
+    /// The text that a reading yields, on its way to the artifacts.
+    OutputText,
+}
+
+impl Buffer {
+    /// Returns the name by which it is asked for.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::OutputText => "output_text",
+        }
+    }
+}
+
 /// What happens at the points.
 pub trait Faults {
     /// Is called when a point is reached. It may never return; an error fails the
     /// use case there, as a full disk would.
     fn reach(&self, point: Point) -> Result<(), Injected>;
+
+    /// Is called with bytes that pass through memory. It may alter them, as a bad
+    /// memory would.
+    fn pass(&self, _buffer: Buffer, _bytes: &mut [u8]) {}
 }
 
 /// A failure that was asked for.

@@ -13,6 +13,7 @@ use store::VerifiedBytes;
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::{Evidence, Observed};
+use crate::fault::Buffer;
 
 /// How many events are read at a time.
 const PAGE: u32 = 1000;
@@ -66,6 +67,7 @@ impl Session {
         let evidence = Evidence::new(self.artifacts.clone(), self.ledger.reader())?;
         let reading = interpreter.read(&evidence, observed)?.reading;
         let text = reading.output_text;
+        let mut kept = None;
         if store {
             let text = text.as_deref().ok_or_else(|| {
                 AppError::Forbidden(format!(
@@ -73,12 +75,14 @@ impl Session {
                     interpreter.module.label
                 ))
             })?;
-            self.artifacts.put(text.as_bytes())?;
+            let mut bytes = text.as_bytes().to_vec();
+            self.context.faults.pass(Buffer::OutputText, &mut bytes);
+            kept = Some(self.artifacts.put(&bytes)?);
         }
         Ok(Output {
             attempt,
             module: interpreter.module.clone(),
-            sha256: text.as_deref().map(|text| Digest::of(text.as_bytes())),
+            sha256: kept.or_else(|| text.as_deref().map(|text| Digest::of(text.as_bytes()))),
             length: text
                 .as_deref()
                 .and_then(|text| u64::try_from(text.len()).ok()),

@@ -9,13 +9,15 @@
 //! kill after:attempt.observed 1
 //! fail before:call.manifest 1
 //! hold before:exchange 2
+//! swap received 1 120
 //! trace
 //! end
 //! ```
 //!
 //! A rule names what happens, the point, and at which time of reaching it. `kill` is
 //! SIGKILL, `fail` an error, `hold` waits until the parent sends a byte. With `trace`
-//! or `hold`, the point is told to the parent as a line `before:exchange 2`.
+//! or `hold`, the point is told to the parent as a line `before:exchange 2`. `swap`
+//! names a buffer instead, and the place of the byte that changes places with the next.
 
 use std::cell::Cell;
 use std::io::{Read as _, Write as _};
@@ -23,7 +25,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Mutex;
 
-use app::fault::{Faults, Injected, NoFaults, Point};
+use app::fault::{Buffer, Faults, Injected, NoFaults, Point};
 use rustix::net::RecvFlags;
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -39,6 +41,8 @@ enum Action {
     Kill,
     Fail,
     Hold,
+    /// The byte at this place changes places with the next one.
+    Swap(usize),
 }
 
 /// One line of a script.
@@ -128,6 +132,11 @@ fn parse(text: &str) -> Option<(Vec<Rule>, bool, usize)> {
                 point: (*point).to_owned(),
                 time: time.parse().ok()?,
             }),
+            ["swap", buffer, time, place] => rules.push(Rule {
+                action: Action::Swap(place.parse().ok()?),
+                point: (*buffer).to_owned(),
+                time: time.parse().ok()?,
+            }),
             _ => return None,
         }
     }
@@ -141,17 +150,13 @@ impl Faults for Armed {
             return Err(Injected);
         };
         let time = state.count(&name);
-        let rule = self
-            .rules
-            .iter()
-            .find(|rule| rule.point == name && rule.time == time);
-        let action = rule.map(|rule| rule.action);
+        let action = self.action(&name, time);
         if self.trace || action == Some(Action::Hold) {
             // A parent that is gone has nothing to be told.
             writeln!(state.parent, "{name} {time}").ok();
         }
         match action {
-            None => Ok(()),
+            None | Some(Action::Swap(_)) => Ok(()),
             Some(Action::Fail) => Err(Injected),
             Some(Action::Hold) => {
                 let mut go = [0];
@@ -161,6 +166,28 @@ impl Faults for Armed {
                 kill_process(getpid(), Signal::KILL).ok();
             },
         }
+    }
+
+    fn pass(&self, buffer: Buffer, bytes: &mut [u8]) {
+        let Ok(mut state) = self.state.lock() else {
+            return;
+        };
+        let time = state.count(buffer.as_str());
+        if let Some(Action::Swap(place)) = self.action(buffer.as_str(), time)
+            && place.saturating_add(1) < bytes.len()
+        {
+            bytes.swap(place, place + 1);
+        }
+    }
+}
+
+impl Armed {
+    fn action(&self, name: &str, time: u32) -> Option<Action> {
+        let rule = self
+            .rules
+            .iter()
+            .find(|rule| rule.point == name && rule.time == time);
+        rule.map(|rule| rule.action)
     }
 }
 
@@ -191,6 +218,17 @@ mod tests {
     }
 
     #[test]
+    fn a_swap_names_a_buffer_a_time_and_a_place() {
+        let text = "reread-faults-1\nswap received 1 120\nend\n";
+        let rule = Rule {
+            action: Action::Swap(120),
+            point: "received".to_owned(),
+            time: 1,
+        };
+        assert_eq!(parse(text), Some((vec![rule], false, text.len())));
+    }
+
+    #[test]
     fn what_is_no_whole_script_arms_nothing() {
         for text in [
             "",
@@ -201,6 +239,9 @@ mod tests {
             "reread-faults-1\nkill after:exchange\nend\n",
             "reread-faults-1\nkill after:exchange x\nend\n",
             "reread-faults-1\nstop after:exchange 1\nend\n",
+            "reread-faults-1\nswap received 1\nend\n",
+            "reread-faults-1\nswap received 1 -1\nend\n",
+            "reread-faults-1\nswap received 1 99999999999999999999999\nend\n",
         ] {
             assert_eq!(parse(text), None, "{text:?}");
         }

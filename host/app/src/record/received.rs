@@ -7,7 +7,7 @@ use model::{AttemptId, Digest, EventId};
 
 use super::steps::Recorder;
 use crate::error::AppError;
-use crate::fault::{self, Edge, Point, Step};
+use crate::fault::{self, Buffer, Edge, Point, Step};
 use crate::readings::task_of;
 
 /// An attempt that was started.
@@ -23,7 +23,7 @@ impl Recorder<'_> {
     /// again, so whoever cannot keep it is told what is lost.
     pub(super) fn keep(
         &mut self,
-        received: Received,
+        mut received: Received,
         started: Started,
         events: &[Placed],
     ) -> Result<(), AppError> {
@@ -43,6 +43,9 @@ impl Recorder<'_> {
         };
         let artifacts = &self.session.artifacts;
         let faults = self.session.context.faults.as_ref();
+        if let Some(body) = &mut received.body {
+            faults.pass(Buffer::Received, body);
+        }
         if let Some(body) = &received.body {
             fault::around(faults, Step::ResponseArtifact, || {
                 artifacts.put(body)?;
