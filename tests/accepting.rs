@@ -4,7 +4,10 @@
 mod bytes;
 mod checks;
 mod forged;
+mod outputs;
+mod races;
 mod reasons;
+mod rejected;
 mod source;
 mod support;
 

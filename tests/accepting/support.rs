@@ -35,7 +35,7 @@ pub(super) struct Work {
 /// Declares a task of these outputs, each with its criteria, one a line.
 pub(super) fn declare(home: &TestHome, outputs: &[(&str, &str)]) -> String {
     let mut command = vec!["task", "create", "t", "--run", "r"];
-    for grant in ["ada=accept", "operator=accept", "grace=check"] {
+    for grant in ["ada=accept", "bob=accept", "operator=accept", "grace=check"] {
         command.extend(["--grant", grant]);
     }
     let files: Vec<_> = outputs
