@@ -3,11 +3,13 @@
 
 mod bytes;
 mod checks;
+mod derived;
 mod forged;
 mod outputs;
 mod races;
 mod reasons;
 mod rejected;
+mod repeats;
 mod source;
 mod support;
 
