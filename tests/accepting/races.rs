@@ -1,5 +1,8 @@
 //! Many processes accept one output at once, held together right before they would
 //! record it: one is recorded, and each is told how its own question stands.
+//!
+//! A process that is overtaken computes again and may reach the point again; only the
+//! first time is held.
 
 use std::process::Command;
 
@@ -7,23 +10,26 @@ use serde_json::{Value, json};
 
 use super::support::Work;
 use crate::faults::{self, Armed};
-use crate::support::{Ran, V2, text};
+use crate::support::{Ran, V1, V2, text};
 
 const PROCESSES: usize = 32;
 
-/// Holds every command right before it records an acceptance, lets them all go, and
-/// returns what each did.
-fn at_once(commands: impl Iterator<Item = Command>) -> Vec<Ran> {
-    let mut held: Vec<Armed> = commands
-        .map(|command| faults::start(command, &["hold before:task.accepted 1"]))
-        .collect();
+const ACCEPTED: &str = "before:task.accepted 1";
+
+/// Holds every command at a point, lets them all go, and returns what each did.
+fn at_once(point: &str, commands: impl Iterator<Item = Command>) -> Vec<Ran> {
+    let mut held: Vec<Armed> = commands.map(|command| hold(command, point)).collect();
     for one in &mut held {
-        assert_eq!(one.reached(), "before:task.accepted 1");
+        assert_eq!(one.reached(), point);
     }
     for one in &mut held {
         one.go();
     }
     held.into_iter().map(Armed::ran).collect()
+}
+
+fn hold(command: Command, point: &str) -> Armed {
+    faults::start(command, &[&format!("hold {point}")])
 }
 
 /// Asserts that one acceptance stands with its completion, and returns it.
@@ -69,8 +75,10 @@ fn of_acceptances_at_once_one_stands_and_every_other_check_conflicts() {
     let work = Work::new("stop", &V2);
     let checks = [work.check.clone(), work.checked("true")];
     let before = work.log().len();
-    let ran =
-        at_once((0..PROCESSES).map(|place| work.command("ada", &work.citing(&checks[place % 2]))));
+    let ran = at_once(
+        ACCEPTED,
+        (0..PROCESSES).map(|place| work.command("ada", &work.citing(&checks[place % 2]))),
+    );
     let accepted = one_stands(&work, before);
     let winner = text(&json!({"id": accepted["body"]["checks"][0]}), "id").to_owned();
     each_is_told(&ran, &accepted, |place| checks[place % 2] == winner);
@@ -84,7 +92,10 @@ fn of_acceptances_by_two_actors_at_once_one_stands_and_the_other_actor_conflicts
     let work = Work::new("stop", &V2);
     let actors = ["ada", "bob"];
     let before = work.log().len();
-    let ran = at_once((0..PROCESSES).map(|place| work.command(actors[place % 2], &work.cited())));
+    let ran = at_once(
+        ACCEPTED,
+        (0..PROCESSES).map(|place| work.command(actors[place % 2], &work.cited())),
+    );
     let accepted = one_stands(&work, before);
     let winner = text(&accepted, "actor").to_owned();
     each_is_told(&ran, &accepted, |place| actors[place % 2] == winner);
@@ -100,8 +111,71 @@ fn of_acceptances_by_two_actors_at_once_one_stands_and_the_other_actor_conflicts
 fn identical_acceptances_at_once_are_one() {
     let work = Work::new("stop", &V2);
     let before = work.log().len();
-    let ran = at_once((0..PROCESSES / 2).map(|_| work.command("ada", &work.cited())));
+    let ran = at_once(
+        ACCEPTED,
+        (0..PROCESSES / 2).map(|_| work.command("ada", &work.cited())),
+    );
     let accepted = one_stands(&work, before);
     each_is_told(&ran, &accepted, |_| true);
     assert_eq!(work.log().len(), before + 2);
+}
+
+#[test]
+fn identical_refusals_at_once_are_recorded_once() {
+    let work = Work::new("stop", &V2);
+    let before = work.log().len();
+    let refused = (0..PROCESSES / 2).map(|_| work.command("operator", &work.cited()));
+    let ran = at_once("before:task.acceptance_rejected 1", refused);
+    let log = work.log();
+    assert_eq!(log.len(), before + 1);
+    for one in &ran {
+        let done = one.document();
+        assert_eq!((one.code, &done["rejection"]), (5, &log[before]["id"]));
+        assert_eq!(done["reasons"], json!(["self_acceptance"]));
+    }
+    let appended = ran.iter().filter(|one| one.document()["appended"] == 1);
+    assert_eq!(appended.count(), 1);
+    work.home.must(&["verify"]);
+}
+
+#[test]
+fn an_acceptance_without_its_completion_is_completed_by_whoever_repeats_it_first() {
+    let work = Work::new("stop", &V2);
+    let other = work.checked("true");
+    let point = "after:task.accepted 1";
+    let mut first = hold(work.command("ada", &work.cited()), point);
+    assert_eq!(first.reached(), point);
+    let conflict = ["conflicting_acceptance"];
+    work.refused("ada", &work.citing(&other), &conflict);
+    work.refused("bob", &work.cited(), &conflict);
+    work.refused("eve", &work.cited(), &["unauthorized"]);
+    let state = work.home.must(&["state", "task", &work.task]).document();
+    assert_eq!(state["task_next_operation"], "repeat_acceptance");
+    let second = work.accepted("ada", &work.cited());
+    assert_eq!(second["appended"], 1);
+    first.go();
+    let first = first.ran().document();
+    for name in ["acceptance", "completion"] {
+        assert_eq!(first[name], second[name]);
+    }
+    assert_eq!(first["appended"], 1);
+    assert_eq!(work.count("task.completed"), 1);
+    work.home.must(&["verify"]);
+}
+
+#[test]
+fn an_acceptance_is_judged_again_when_the_call_is_read_again_meanwhile() {
+    let work = Work::new("length", &V1);
+    let mut held = hold(work.command("ada", &work.cited()), ACCEPTED);
+    assert_eq!(held.reached(), ACCEPTED);
+    work.source.read(&work.home, "bob", &V2);
+    held.go();
+    let ran = held.ran();
+    let reasons = [
+        "source_call_not_succeeded",
+        "interpretation_not_decision_basis",
+    ];
+    assert_eq!((ran.code, &ran.document()["reasons"]), (5, &json!(reasons)));
+    assert_eq!(work.count("task.accepted"), 0);
+    work.home.must(&["verify"]);
 }
