@@ -1,114 +1,23 @@
 //! Acceptance: exact bytes, by another actor, on evidence that is resolved and not
 //! believed.
 
-use serde_json::{Value, json};
+mod bytes;
+mod checks;
+mod derived;
+mod forged;
+mod outputs;
+mod races;
+mod reasons;
+mod rejected;
+mod repeats;
+mod source;
+mod support;
+
+use serde_json::json;
 
 use crate::faults;
-use crate::support::{Ran, TestHome, V1, V2, chat, text};
-
-const UNKNOWN_ID: &str = "01890000-0000-7000-8000-000000000000";
-
-/// A home with a task, an imported call that is read, and a passing check of its text.
-struct Work {
-    home: TestHome,
-    task: String,
-    call: String,
-    interpretation: String,
-    artifact: String,
-    check: String,
-}
-
-impl Work {
-    fn new(finish_reason: &str, rules: &[&str]) -> Self {
-        let home = TestHome::new();
-        let criteria = home.write("criteria", b"names herons\n");
-        let create = ["task", "create", "t", "--output", "report", "--criteria"];
-        let grant = ["--grant", "ada=accept", "--grant", "operator=accept"];
-        let criteria = criteria.to_str().unwrap();
-        let created = home.must(&[&create[..], &[criteria], &grant].concat());
-        let task = text(&created.document(), "task").to_owned();
-        let lines = home.write_exchanges("one.jsonl", &[chat("1", "Two herons.", finish_reason)]);
-        let import = [
-            "import",
-            "exchange",
-            lines.to_str().unwrap(),
-            "--task",
-            &task,
-        ];
-        let imported = home.must(&import).lines().remove(0);
-        let (call, attempt) = (text(&imported, "call"), text(&imported, "attempt"));
-        let read = home.must(&[&["reinterpret", "call", call][..], rules].concat());
-        let interpretation =
-            text(&json!({"id": read.document()["interpretations"][0]}), "id").to_owned();
-        let stored = home.must(&["output", attempt, "--store"]).document();
-        let (call, artifact) = (call.to_owned(), text(&stored, "sha256").to_owned());
-        let mut work = Self {
-            home,
-            task,
-            call,
-            interpretation,
-            artifact,
-            check: String::new(),
-        };
-        work.check = work.checked("true");
-        work
-    }
-
-    /// Checks the text with a program and returns the check's id.
-    fn checked(&self, program: &str) -> String {
-        let what = [
-            "--json", "check", "run", "--task", &self.task, "--output", "report",
-        ];
-        let more = ["--artifact", &self.artifact, "--", program];
-        let ran = Ran::from(
-            self.home
-                .command(&[&what[..], &more].concat())
-                .output()
-                .unwrap(),
-        );
-        text(&ran.document(), "check").to_owned()
-    }
-
-    fn command(&self, actor: &str, more: &[&str]) -> std::process::Command {
-        let who = ["--json", "--actor", actor, "accept", "--task", &self.task];
-        let what = ["--output", "report", "--artifact", &self.artifact];
-        self.home.command(&[&who[..], &what, more].concat())
-    }
-
-    fn accept(&self, actor: &str, more: &[&str]) -> (i32, Value) {
-        let ran = Ran::from(self.command(actor, more).output().unwrap());
-        (ran.code, ran.document())
-    }
-
-    /// Cites the reading and the check.
-    fn cited(&self) -> [&str; 4] {
-        [
-            "--interpretation",
-            &self.interpretation,
-            "--check",
-            &self.check,
-        ]
-    }
-
-    fn events(&self) -> usize {
-        self.home.must(&["log", "--task", &self.task]).lines().len()
-    }
-
-    /// Asserts that an acceptance is refused for exactly these reasons, once.
-    fn refused(&self, actor: &str, more: &[&str], reasons: &[&str]) {
-        let before = self.events();
-        let (code, done) = self.accept(actor, more);
-        assert_eq!((code, &done["reasons"]), (5, &json!(reasons)), "{done}");
-        assert_eq!(self.events(), before + 1);
-        let (_, again) = self.accept(actor, more);
-        assert_eq!(
-            (&again["appended"], &again["rejection"]),
-            (&json!(0), &done["rejection"])
-        );
-        let status = self.home.must(&["state", "task", &self.task]).document();
-        assert_ne!(status["task_status"], "completed");
-    }
-}
+use crate::support::{Ran, V1, V2, text};
+use support::{UNKNOWN_ID, Work};
 
 #[test]
 fn an_acceptance_and_its_completion_follow_from_the_evidence_once() {
@@ -130,7 +39,12 @@ fn an_acceptance_and_its_completion_follow_from_the_evidence_once() {
     assert_eq!((code, &again["appended"]), (0, &json!(0)));
     assert_eq!(again["acceptance"], done["acceptance"]);
     let other = work.checked("true");
-    let more = ["--interpretation", &work.interpretation, "--check", &other];
+    let more = [
+        "--interpretation",
+        &work.source.interpretation,
+        "--check",
+        &other,
+    ];
     let (code, conflict) = work.accept("ada", &more);
     assert_eq!(
         (code, &conflict["reasons"]),
@@ -153,7 +67,7 @@ fn every_reason_is_collected_and_recorded_once() {
     let work = Work::new("stop", &V2);
     work.refused("eve", &work.cited(), &["unauthorized"]);
     work.refused("operator", &work.cited(), &["self_acceptance"]);
-    let reading = ["--interpretation", work.interpretation.as_str()];
+    let reading = ["--interpretation", work.source.interpretation.as_str()];
     work.refused(
         "ada",
         &reading,
@@ -197,7 +111,7 @@ fn every_reason_is_collected_and_recorded_once() {
 fn an_acceptance_on_a_reading_that_counts_no_more_is_refused_for_exactly_two_reasons() {
     let work = Work::new("length", &V1);
     work.home
-        .must(&[&["reinterpret", "call", work.call.as_str()][..], &V2].concat());
+        .must(&[&["reinterpret", "call", work.source.call.as_str()][..], &V2].concat());
     let reasons = [
         "source_call_not_succeeded",
         "interpretation_not_decision_basis",

@@ -76,6 +76,13 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
 }
 
 fn with_session(command: &Command, global: &Global, printer: &mut Printer) -> anyhow::Result<u8> {
+    if matches!(command, Command::Accept(_)) && global.actor.is_empty() {
+        return Err(AppError::Unjudged {
+            reason: "missing_actor",
+            detail: "--actor names nobody".to_owned(),
+        }
+        .into());
+    }
     let context = context(global)?;
     let mut session = if matches!(command, Command::Verify(_)) {
         Session::open_damaged(context)?
