@@ -113,8 +113,14 @@ fn without_a_store_of_artifacts_nothing_is_accepted_and_nothing_appended() {
     for more in [&[][..], &super::support::FIRST] {
         let cited = [&work.cited()[..], more].concat();
         let ran = Ran::from(work.command("ada", &cited).output().unwrap());
-        assert_ne!(ran.code, 0, "{ran:?}");
-        assert_eq!(ran.stdout, "");
+        let (code, message) = ran.refused(5);
+        assert_eq!(code, "artifact_store_unavailable");
+        let expected = format!(
+            "not accepted: artifact_store_unavailable: creating {}/sha256: Not a directory (os \
+             error 20)",
+            folder.display()
+        );
+        assert_eq!(message, expected);
     }
     assert_eq!(ledger::rows(&work.home), before);
     fs::remove_file(&folder).unwrap();

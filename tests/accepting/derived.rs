@@ -91,3 +91,34 @@ fn derived_bytes_that_are_lost_or_changed_are_not_accepted() {
     fs::write(&file, bytes).unwrap();
     work.accepted("ada", &work.cited());
 }
+
+#[test]
+fn a_step_that_leads_nowhere_hides_no_way() {
+    let mut work = Work::new("stop", &V2);
+    work.another(&[], STEPS[1]).stored(&work.home);
+    // Recorded first, and from bytes that do not come from the text.
+    derive(&work, "eve", 1, 2);
+    derive(&work, "editor", 0, 2);
+    work.artifact = sha256(STEPS[2]);
+    work.check = work.checked("true");
+    // Whoever made the step that leads nowhere made nothing of it.
+    work.accepted("ada", &work.cited());
+    work.home.must(&["verify"]);
+}
+
+#[test]
+fn whoever_made_the_bytes_in_any_recorded_way_made_them() {
+    let mut work = Work::new("stop", &V2);
+    derive(&work, "editor", 0, 1);
+    derive(&work, "editor", 1, 2);
+    derive(&work, "bob", 0, 2);
+    derive(&work, "ada", 1, 0);
+    work.artifact = sha256(STEPS[2]);
+    work.check = work.checked("true");
+    work.refused("bob", &work.cited(), &["self_acceptance"]);
+    let copy = work.copy();
+    derive(&copy, "ada", 1, 2);
+    copy.refused("ada", &copy.cited(), &["self_acceptance"]);
+    // What leads back to the text made nothing of it.
+    work.accepted("ada", &work.cited());
+}

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::support::{FIRST, Work};
-use crate::support::{Ran, V2, text};
+use super::support::{FIRST, SAID, Source, UNKNOWN_ID, Work, declare};
+use crate::support::{Ran, TestHome, V2, chat, text};
 
 #[test]
 fn the_same_acceptance_in_other_words_is_the_same() {
@@ -85,29 +85,78 @@ fn what_was_refused_is_accepted_once_its_evidence_is_there() {
 
 #[test]
 fn as_many_reasons_as_there_is_room_for_are_recorded_and_more_are_none() {
+    for criteria in [255, 256] {
+        let home = TestHome::new();
+        let lines: Vec<_> = (0..criteria).map(|n| format!("criterion {n}")).collect();
+        let task = declare(&home, &[("report", &lines.join("\n"))]);
+        let line = chat("1", SAID, "stop");
+        let source = Source::imported(&home, &[&task], &line, &V2);
+        let work = Work::of(home, task, source);
+        let before = work.log().len();
+        let ran = Ran::from(work.command("ada", &work.cited()[..2]).output().unwrap());
+        if criteria == 255 {
+            let uncovered = (0..criteria).map(|n| format!("criterion_not_covered:{n}"));
+            let reasons: Vec<_> = std::iter::once("missing_check".to_owned())
+                .chain(uncovered)
+                .collect();
+            assert_eq!((ran.code, &ran.document()["reasons"]), (5, &json!(reasons)));
+            assert_eq!(work.log().len(), before + 1);
+        } else {
+            let (code, message) = ran.refused(7);
+            assert_eq!(code, "module_failed");
+            let end = "refuses with code too_many_reasons: expected at most 256 reasons \
+                       against, found more";
+            assert!(message.ends_with(end), "{message}");
+            assert_eq!(work.log().len(), before);
+        }
+        work.home.must(&["verify"]);
+    }
+}
+
+#[test]
+fn a_check_that_is_cited_twice_is_cited_once_and_more_than_64_are_refused() {
     let work = Work::new("stop", &V2);
-    let unknown = |number| format!("01890000-0000-7000-8000-{number:012x}");
-    let ids: Vec<String> = (0..257).map(unknown).collect();
+    let ids: Vec<String> = (0..65)
+        .map(|number| format!("01890000-0000-7000-8000-{number:012x}"))
+        .collect();
     let citing = |count: usize| {
         let checks = ids[..count].iter();
         let checks = checks.flat_map(|id| ["--check", id.as_str()]);
-        let cited: Vec<_> = work.cited().into_iter().chain(checks).collect();
-        work.command("ada", &cited)
+        let cited: Vec<_> = work.cited()[..2].iter().copied().chain(checks).collect();
+        Ran::from(work.command("ada", &cited).output().unwrap())
     };
+    assert_eq!(citing(64).code, 5);
     let before = work.log().len();
-    let ran = Ran::from(citing(257).output().unwrap());
-    let (code, message) = ran.refused(7);
-    assert_eq!(code, "module_failed");
-    let end = "refuses with code too_many_reasons: expected at most 256 reasons against, found \
-               more";
-    assert!(message.ends_with(end), "{message}");
+    let expected = "expected at most 64 checks, found 65".to_owned();
+    assert_eq!(citing(65).refused(2), ("usage".to_owned(), expected));
     assert_eq!(work.log().len(), before);
-    let ran = Ran::from(citing(256).output().unwrap());
-    let reasons: Vec<_> = ids[..256]
-        .iter()
-        .map(|id| format!("check_not_found:{id}"))
-        .collect();
-    assert_eq!((ran.code, &ran.document()["reasons"]), (5, &json!(reasons)));
-    assert_eq!(work.log().len(), before + 1);
-    work.home.must(&["verify"]);
+    let twice = [&work.cited()[..], &["--check", &work.check]].concat();
+    let done = work.accepted("ada", &twice);
+    let accepted = work
+        .log()
+        .into_iter()
+        .find(|one| one["kind"] == "task.accepted");
+    assert_eq!(accepted.unwrap()["body"]["checks"], json!([work.check]));
+    let again = work.accepted("ada", &work.cited());
+    assert_eq!(
+        (&again["appended"], &again["acceptance"]),
+        (&json!(0), &done["acceptance"])
+    );
+}
+
+#[test]
+fn an_acceptance_that_cites_another_call_or_attempt_is_another_one() {
+    let work = Work::new("stop", &V2);
+    work.accepted("ada", &work.cited());
+    for option in ["--call", "--attempt"] {
+        let other = [&work.cited()[..], &[option, UNKNOWN_ID]].concat();
+        let (code, done) = work.accept("ada", &other);
+        assert_eq!(
+            (code, &done["reasons"]),
+            (5, &json!(["conflicting_acceptance"])),
+            "{option}"
+        );
+    }
+    let named = [&work.cited()[..], &work.source.cited()[..4]].concat();
+    assert_eq!(work.accepted("ada", &named)["appended"], 0);
 }

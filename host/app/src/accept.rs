@@ -1,15 +1,18 @@
 //! `accept`: a decision by another actor about exact bytes, with everything it rests
 //! on. Completion is derived from it and from nothing else.
 
+mod derivations;
 mod facts;
 
 use model::acceptance::{AcceptanceRequest, PriorAcceptance, SourceOutput};
+use model::bounds::CHECKS_MAX;
 use model::event::task::{TaskAcceptanceRejected, TaskAccepted, TaskCompleted};
 use model::event::{Body, Event, Kind, Placed, Scope};
 use model::name::Mod;
 use model::projection::adopted::adopted;
 use model::{AttemptId, CallId, Digest, EventId, TaskId};
 use serde::Serialize;
+use store::ArtifactError;
 
 use crate::appending::{Lock, Proposal};
 use crate::context::{Session, Stamp};
@@ -106,6 +109,10 @@ impl Session {
     /// an acceptance and the completion that follows, or one rejection with every
     /// reason. An identical repeat appends what is missing and nothing else.
     pub fn accept(&mut self, options: &AcceptOptions<'_>) -> Result<AcceptDone, AppError> {
+        self.accepted(options).map_err(unjudged)
+    }
+
+    fn accepted(&mut self, options: &AcceptOptions<'_>) -> Result<AcceptDone, AppError> {
         let asked = self.asked(options)?;
         let rules = self.load_acceptance(asked.policy.label.as_str())?;
         let mut appended = 0;
@@ -218,6 +225,18 @@ impl Session {
             reason: "unknown_task",
             detail: format!("no task {} is declared", options.task),
         })?;
+        let mut checks: Vec<EventId> = Vec::new();
+        for check in &options.checks {
+            if !checks.contains(check) {
+                checks.push(*check);
+            }
+        }
+        if checks.len() > CHECKS_MAX {
+            return Err(AppError::Usage(format!(
+                "expected at most {CHECKS_MAX} checks, found {}",
+                checks.len()
+            )));
+        }
         let output = declared
             .outputs
             .iter()
@@ -249,7 +268,7 @@ impl Session {
             call: options.call.or(named.and_then(|scope| scope.call)),
             attempt: options.attempt.or(named.and_then(|scope| scope.attempt)),
             interpretation: options.interpretation,
-            checks: options.checks.clone(),
+            checks,
             policy: policy.module.clone(),
         })
     }
@@ -354,6 +373,18 @@ impl Acceptance<'_> {
             appended,
         }
     }
+}
+
+/// Turns the failure of the artifact store into the answer that an acceptance gives to
+/// it: nothing is judged, nothing is recorded. Other errors stay what they are.
+pub fn unjudged(error: AppError) -> AppError {
+    if let AppError::Artifact(source @ ArtifactError::Io { .. }) = error {
+        return AppError::Unjudged {
+            reason: "artifact_store_unavailable",
+            detail: source.to_string(),
+        };
+    }
+    error
 }
 
 /// A recorded acceptance is confirmed only while everything it rests on can be read.

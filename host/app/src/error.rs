@@ -192,7 +192,8 @@ pub enum AppError {
     /// An acceptance cannot be judged; nothing was recorded.
     #[error("not accepted: {reason}: {detail}")]
     Unjudged {
-        /// `unknown_task`, `unknown_policy` or `artifact_store_unavailable`.
+        /// `missing_actor`, `unknown_task`, `unknown_policy` or
+        /// `artifact_store_unavailable`.
         reason: &'static str,
         /// In words.
         detail: String,

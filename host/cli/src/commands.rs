@@ -86,6 +86,8 @@ fn with_session(command: &Command, global: &Global, printer: &mut Printer) -> an
     let context = context(global)?;
     let mut session = if matches!(command, Command::Verify(_)) {
         Session::open_damaged(context)?
+    } else if matches!(command, Command::Accept(_)) {
+        Session::open(context).map_err(app::accept::unjudged)?
     } else {
         Session::open(context)?
     };

@@ -2,8 +2,8 @@
 //! resolved here, and every byte read again. Nothing the acceptor says is believed.
 
 use model::acceptance::{
-    AcceptanceFacts, ArtifactState, CallFacts, CheckFacts, CitedCheck, Derivation,
-    InterpretationFacts, PriorAcceptance, SourceFacts, SourceOutput, TaskFacts,
+    AcceptanceFacts, ArtifactState, CallFacts, CheckFacts, CitedCheck, InterpretationFacts,
+    PriorAcceptance, SourceFacts, SourceOutput, TaskFacts,
 };
 use model::event::task::{TaskAccepted, TaskCreated};
 use model::event::{Body, Kind, Placed};
@@ -14,12 +14,10 @@ use model::{AttemptId, CallId, Digest, EventId};
 use store::Reader;
 
 use super::Acceptance;
+use super::derivations::derivations;
 use crate::error::AppError;
 use crate::evidence::{Evidence, Observed};
 use crate::module::LoadedInterpreter;
-
-/// How many recorded steps from a text to an artifact are followed.
-const DERIVATIONS_MAX: usize = 64;
 
 /// What the facts of one acceptance are found with.
 pub(super) struct Finder<'a> {
@@ -64,7 +62,7 @@ impl Finder<'_> {
         let definitions = u32::try_from(declared.len()).unwrap_or(u32::MAX);
         let facts = AcceptanceFacts {
             task: self.task(created, definitions),
-            prior: self.prior(standing.as_ref(), events),
+            prior: self.prior(reader, standing.as_ref(), events)?,
             source: self.source(reader)?,
             checks: self.checks(reader, events)?,
         };
@@ -99,28 +97,35 @@ impl Finder<'_> {
         })
     }
 
-    /// An acceptance is the same when everything but its name is.
+    /// An acceptance is the same when everything but its name is. Which call and attempt
+    /// it cited is what its reading is of.
     fn prior(
         &self,
+        reader: Reader<'_>,
         standing: Option<&(EventId, TaskAccepted)>,
         events: &[Placed],
-    ) -> PriorAcceptance {
+    ) -> Result<PriorAcceptance, AppError> {
         let Some((id, accepted)) = standing else {
-            return PriorAcceptance::None;
+            return Ok(PriorAcceptance::None);
         };
         let by = events.iter().find(|placed| placed.event.id == *id);
+        let read = reader.by_id(accepted.interpretation)?;
         let asked = self.asked;
         let same = by.is_some_and(|placed| placed.event.actor == *self.actor)
+            && read.is_some_and(|read| {
+                let scope = read.event.scope;
+                (scope.call, scope.attempt) == (asked.call, asked.attempt)
+            })
             && accepted.policy == asked.policy
             && accepted.artifact_sha256 == asked.artifact
             && accepted.criteria_sha256 == asked.criteria
             && Some(accepted.interpretation) == asked.interpretation
             && sorted(&accepted.checks) == sorted(&asked.checks);
-        if same {
+        Ok(if same {
             PriorAcceptance::Identical
         } else {
             PriorAcceptance::Different
-        }
+        })
     }
 
     fn source(&self, reader: Reader<'_>) -> Result<SourceFacts, AppError> {
@@ -167,7 +172,8 @@ impl Finder<'_> {
         if let SourceOutput::Text(text) = facts.output
             && text != self.asked.artifact
         {
-            facts.derivations = derivations(reader, text, self.asked.artifact)?;
+            let way = (text, self.asked.artifact);
+            facts.derivations = derivations(reader, way, self.actor)?;
         }
         Ok(facts)
     }
@@ -291,41 +297,6 @@ fn attempts_of(events: &[Placed]) -> Vec<AttemptId> {
         }
     }
     attempts
-}
-
-/// Returns the recorded way from a text to an artifact, in order; empty where there is
-/// none. Of several, the one that was recorded first at each step.
-fn derivations(
-    reader: Reader<'_>,
-    text: Digest,
-    artifact: Digest,
-) -> Result<Vec<Derivation>, AppError> {
-    let mut way = Vec::new();
-    let mut seen = vec![artifact];
-    let mut wanted = artifact;
-    while way.len() < DERIVATIONS_MAX {
-        let made = reader.observing(wanted)?.into_iter().find_map(|placed| {
-            let Body::ArtifactDerived(body) = placed.event.body else {
-                return None;
-            };
-            (body.to_sha256 == wanted && !seen.contains(&body.from_sha256)).then_some(Derivation {
-                from_sha256: body.from_sha256,
-                to_sha256: body.to_sha256,
-                actor: placed.event.actor,
-            })
-        });
-        let Some(step) = made else {
-            return Ok(Vec::new());
-        };
-        wanted = step.from_sha256;
-        seen.push(wanted);
-        way.push(step);
-        if wanted == text {
-            way.reverse();
-            return Ok(way);
-        }
-    }
-    Ok(Vec::new())
 }
 
 /// Returns the word by which bytes are told to be gone, for people.
