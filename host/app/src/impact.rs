@@ -4,7 +4,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::event::{Body, Kind, Placed};
+use model::event::{Kind, Placed};
 use model::projection;
 use model::projection::Operation;
 use model::projection::impact::{Move, Moved, Resting};
@@ -16,7 +16,7 @@ use store::ledger::Statuses;
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::Evidence;
-use crate::state::call_state;
+use crate::state::{call_state, key_of};
 
 /// How many records of a status are looked for between two questions to the ledger.
 const PAGE: u32 = 1000;
@@ -178,13 +178,7 @@ impl ImpactCounts {
 
 /// Returns the replays that a call answered: those of its idempotency key.
 fn replays_of(reader: Reader<'_>, events: &[Placed]) -> Result<Vec<Placed>, AppError> {
-    let request = events.iter().find_map(|placed| {
-        let Body::CallRequested(body) = &placed.event.body else {
-            return None;
-        };
-        Some((placed.event.scope.call?, body.idempotency_key.clone()?))
-    });
-    let Some((call, key)) = request else {
+    let Some((call, key)) = key_of(events) else {
         return Ok(Vec::new());
     };
     let mut replays = Vec::new();

@@ -277,15 +277,19 @@ pub(crate) fn recorded_state(
     ))
 }
 
-/// Returns another completed call of the same idempotency key.
-fn completed_twin(reader: Reader<'_>, events: &[Placed]) -> Result<Option<CallId>, AppError> {
-    let request = events.iter().find_map(|placed| {
+/// Returns a call and the idempotency key that it was asked for with, if it has one.
+pub(crate) fn key_of(events: &[Placed]) -> Option<(CallId, String)> {
+    events.iter().find_map(|placed| {
         let Body::CallRequested(body) = &placed.event.body else {
             return None;
         };
         Some((placed.event.scope.call?, body.idempotency_key.clone()?))
-    });
-    let Some((call, key)) = request else {
+    })
+}
+
+/// Returns another completed call of the same idempotency key.
+fn completed_twin(reader: Reader<'_>, events: &[Placed]) -> Result<Option<CallId>, AppError> {
+    let Some((call, key)) = key_of(events) else {
         return Ok(None);
     };
     for placed in reader.named(Kind::CallRequested, &key)? {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::claims::Claims;
 use super::days::{document, put};
-use super::look::{Work, count, files_with_key, kinds, one, receipts, work};
+use super::look::{Work, count, keyless, kinds, one, receipts, work};
 use super::stage::{Stage, number, text};
 use crate::exit;
 use desk::{Cited, Desk, PARAGRAPH, of_kind, said};
@@ -48,12 +48,7 @@ pub(super) fn tell(stage: &Stage, claims: &mut Claims<'_>) -> anyhow::Result<()>
         "the results are those that were fixed before anything ran",
         format!("fixed {fixed}\nfound {same}"),
     )?;
-    let (files, holding) = files_with_key(&stage.path(""))?;
-    claims.claim(
-        holding.is_empty() && files > 0,
-        "the provider's key stands in no file",
-        format!("{files} files searched, {} hold it", holding.len()),
-    )
+    keyless(stage, claims)
 }
 
 /// Fixes what is expected and returns its hash.

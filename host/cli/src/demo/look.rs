@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::Value;
 
+use super::claims::Claims;
 use super::stage::{KEY, Stage, number, text};
 
 /// The task of a home and its call.
@@ -69,8 +70,18 @@ pub(super) fn receipts(stage: &Stage, home: &str) -> anyhow::Result<usize> {
     Ok(lines.lines().count())
 }
 
+/// Claims that no file of a story holds the provider's key.
+pub(super) fn keyless(stage: &Stage, claims: &mut Claims<'_>) -> anyhow::Result<()> {
+    let (files, holding) = files_with_key(&stage.path(""))?;
+    claims.claim(
+        holding.is_empty() && files > 0,
+        "the provider's key stands in no file",
+        format!("{files} files searched, {} hold it", holding.len()),
+    )
+}
+
 /// Returns how many files below a folder there are, and those that hold the demo's key.
-pub(super) fn files_with_key(folder: &Path) -> anyhow::Result<(usize, Vec<String>)> {
+fn files_with_key(folder: &Path) -> anyhow::Result<(usize, Vec<String>)> {
     let mut files = 0;
     let mut holding = Vec::new();
     let mut folders = vec![folder.to_owned()];
