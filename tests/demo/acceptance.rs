@@ -27,6 +27,37 @@ const HOMES: [(&str, [usize; 4]); 13] = [
     ("negatives/interrupted-between-appends", [14, 0, 1, 1]),
 ];
 
+/// The reasons that a home's one rejection gives; `CHECK` is the check it cites.
+fn reasons(home: &str) -> &'static [&'static str] {
+    match home.trim_start_matches("negatives/") {
+        "acceptance" => &["conflicting_acceptance"],
+        "missing-check" => &["missing_check"],
+        "failed-check" => &["check_not_passed:CHECK:FAIL"],
+        "error-check" => &["check_not_passed:CHECK:ERROR"],
+        "check-for-other-task" => &["check_wrong_task:CHECK"],
+        "call-from-other-task" => &["source_call_wrong_task"],
+        "changed-artifact" => &["artifact_not_source_output"],
+        "unauthorized" => &["unauthorized"],
+        "self-acceptance" => &["self_acceptance"],
+        "truncated-generation" => &["source_call_not_succeeded", "generation_not_complete"],
+        _ => &[],
+    }
+}
+
+/// Returns the reasons of the rejections among events.
+fn recorded(events: &[Value]) -> Vec<String> {
+    let rejections = events
+        .iter()
+        .filter(|event| event["kind"] == "task.acceptance_rejected");
+    let reasons = rejections.flat_map(|event| {
+        let body = &event["body"];
+        let check = body["checks"][0].as_str().unwrap_or("CHECK").to_owned();
+        let reasons = body["reasons"].as_array().unwrap().iter();
+        reasons.map(move |reason| reason.as_str().unwrap().replace(&check, "CHECK"))
+    });
+    reasons.collect()
+}
+
 /// The one home whose ledger holds a forged row.
 const FORGED: &str = "negatives/completion-without-acceptance";
 
@@ -92,8 +123,11 @@ fn the_homes_of_finished_work_hold_what_is_claimed_and_read_the_same_from_outsid
         let [rejected, accepted, completed] = kinds.map(|kind| of_kind(&events, kind));
         let found = [events.len(), rejected, accepted, completed];
         assert_eq!(found, expected, "{name}");
+        assert_eq!(recorded(&events), reasons(name), "{name}");
         let receipts = fs::read_to_string(home.join("receipts.log")).unwrap();
-        assert_eq!(receipts.lines().count(), 1, "{name}");
+        let receipt: Value = serde_json::from_str(&receipts).unwrap();
+        let sent = model::Digest::of(&fs::read(home.join("answer.json")).unwrap());
+        assert_eq!(receipt["response_sha256"], sent.to_string(), "{name}");
         let code = if name == FORGED { 3 } else { 0 };
         assert_eq!(run(&home, &["verify"]).code, code, "{name}");
         let task = text(&events[0], "task");
@@ -121,4 +155,57 @@ fn the_producer_the_checker_and_the_acceptor_are_three_actors() {
     };
     let actors = ["call.requested", "check.requested", "task.accepted"].map(actor);
     assert_eq!(actors, ["producer", "checker", "editor"]);
+}
+
+#[test]
+fn the_verifier_of_the_story_stands_alone() {
+    let script = crate::support::root().join("host/cli/src/demo/acceptance/check-paragraph.sh");
+    let sentence = "They answer most requests without waking the origin.";
+    let good = format!("Caches stand near readers [S1]. {sentence}");
+    let check = |text: &str, sha256: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("text");
+        fs::write(&file, text).unwrap();
+        Command::new("sh")
+            .arg(&script)
+            .arg(sha256)
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .stdin(fs::File::open(&file).unwrap())
+            .output()
+            .unwrap()
+    };
+    let of = |text: &str| model::Digest::of(text.as_bytes()).to_string();
+    assert_eq!(check(&good, &of(&good)).status.code(), Some(0));
+    for (text, said) in [
+        (
+            format!("{good} 7 %"),
+            "criterion 0: there is a percentage\n",
+        ),
+        (
+            sentence.to_owned(),
+            "criterion 1: expected [S1] once, found it 0 times\n",
+        ),
+        (
+            format!("{good} [S1]"),
+            "criterion 1: expected [S1] once, found it 2 times\n",
+        ),
+        (
+            "They sleep [S1].".to_owned(),
+            "criterion 2: the sentence is not there\n",
+        ),
+    ] {
+        let ran = check(&text, &of(&text));
+        let found = (ran.status.code(), String::from_utf8(ran.stdout).unwrap());
+        assert_eq!(found, (Some(1), said.to_owned()), "{text}");
+    }
+    let other = of("other");
+    let ran = check(&good, &other);
+    let said = format!(
+        "expected the bytes {}, found {}\n",
+        other.trim_start_matches("sha256:"),
+        of(&good).trim_start_matches("sha256:")
+    );
+    let found = (ran.status.code(), String::from_utf8(ran.stdout).unwrap());
+    assert_eq!(found, (Some(1), said));
 }
