@@ -226,9 +226,55 @@ fn findings_are_recorded_where_they_are_of_the_protocol() {
         assert_eq!((&done["why"], &done["findings"]), (&json!(why), &json!([])));
     }
     // Anything else is output.
-    let (verdict, _) = checked.verdict("echo '{\"findings\": 7}'");
-    assert_eq!(verdict, "PASS");
+    for said in ["{}", "7", "[{\"findings\": []}]", "findings"] {
+        let (verdict, _) = checked.verdict(&format!("echo '{said}'"));
+        assert_eq!(verdict, "PASS", "{said}");
+    }
     checked.home.must(&["verify"]);
+}
+
+#[test]
+fn findings_that_are_not_understood_are_no_pass() {
+    let checked = Checked::new();
+    let why = "its findings are not of the form that is asked for: ";
+    for said in [
+        r#"{"findings":7}"#,
+        r#"{"findings":null}"#,
+        r#"{"findings":{}}"#,
+        r#"{"findings":[{"criterion":0,"verdict":"FAIL"}]}"#,
+        r#"{"findings":[{"criterion":0,"verdict":"fail","note":""}]}"#,
+        r#"{"findings":[{"criterion":"0","verdict":"FAIL","note":""}]}"#,
+        r#"{"findings":[{"criterion":0,"verdict":"FAIL","note":null}]}"#,
+        r#"{"findings":[{"criterion":0,"verdict":"FAIL","note":""}]} and more"#,
+    ] {
+        let done = checked.check(&[], &["sh", "-c", &format!("echo '{said}'")]);
+        assert_eq!(done["verdict"], "ERROR", "{said}");
+        assert!(text(&done, "why").starts_with(why), "{done}");
+        assert_eq!(done["findings"], json!([]));
+    }
+    checked.home.must(&["verify"]);
+}
+
+#[test]
+fn one_byte_of_output_too_many_is_an_error_however_fast_the_verifier_ends() {
+    let checked = Checked::new();
+    let why = json!("more than 1048576 bytes of output");
+    for script in ["head -c 1048577 /dev/zero", "head -c 1048577 /dev/zero >&2"] {
+        for _ in 0..8 {
+            let (verdict, found) = checked.verdict(script);
+            assert_eq!((verdict.as_str(), &found), ("ERROR", &why), "{script}");
+        }
+    }
+    let (verdict, _) = checked.verdict("head -c 1048576 /dev/zero");
+    assert_eq!(verdict, "PASS");
+}
+
+#[test]
+fn a_copy_that_was_made_longer_is_not_read() {
+    let checked = Checked::new();
+    let (verdict, why) = checked.verdict("truncate -s 1T /proc/self/fd/0");
+    let expected = json!("the verifier changed its copy of the bytes");
+    assert_eq!((verdict.as_str(), why), ("ERROR", expected));
 }
 
 #[test]

@@ -122,3 +122,15 @@ fn whoever_made_the_bytes_in_any_recorded_way_made_them() {
     // What leads back to the text made nothing of it.
     work.accepted("ada", &work.cited());
 }
+
+#[test]
+fn a_loop_that_others_record_makes_nobody_the_maker_of_what_it_does_not_touch() {
+    let mut work = Work::new("stop", &V2);
+    derive(&work, "editor", 0, 1);
+    // Ada made something else of the text, and somebody leads it back to the text.
+    derive(&work, "ada", 0, 2);
+    derive(&work, "eve", 2, 0);
+    work.artifact = sha256(STEPS[1]);
+    work.check = work.checked("true");
+    work.accepted("ada", &work.cited());
+}

@@ -18,6 +18,7 @@ use model::checking::CheckReport;
 use model::event::task::{Finding, Verdict};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::error::AppError;
 
@@ -94,10 +95,18 @@ impl Question<'_> {
         };
         let (ended, stdout, stderr) = watch(child, self.timeout);
         let mut answer = self.judge(ended, stdout, stderr);
-        if hash_of(&mut copy)? != self.sha256 {
+        if !self.is_whole(&mut copy)? {
             answer.fail("the verifier changed its copy of the bytes".to_owned());
         }
         Ok(answer)
+    }
+
+    /// Returns whether the copy still holds the bytes. One of another length is not read:
+    /// the verifier may have made it as long as it liked.
+    fn is_whole(&self, copy: &mut File) -> Result<bool, AppError> {
+        let length = copy.metadata().map_err(copying)?.len();
+        let same = usize::try_from(length) == Ok(self.artifact.len());
+        Ok(same && hash_of(copy)? == self.sha256)
     }
 
     /// Makes a file without a name that holds the bytes, and reads it back.
@@ -247,7 +256,7 @@ fn watch(child: Child, timeout: Duration) -> (Ended, Vec<u8>, Vec<u8>) {
     });
     std::thread::spawn(move || sender.send(Told::Exited(child.wait())));
     let mut streams = (None, None);
-    let ended = wait_for_end(&told, &mut streams);
+    let mut ended = wait_for_end(&told, &mut streams);
     if let Some(group) = group {
         // Nobody is left in it where all went well.
         kill_process_group(group, Signal::KILL).ok();
@@ -255,7 +264,9 @@ fn watch(child: Child, timeout: Duration) -> (Ended, Vec<u8>, Vec<u8>) {
     while streams.0.is_none() || streams.1.is_none() {
         match told.recv_timeout(STREAMS_AFTER_END) {
             Ok(Told::Stream(stream, bytes)) => keep(&mut streams, stream, bytes),
-            Ok(Told::Exited(_) | Told::TimedOut | Told::TooMuch) => {}
+            // It may have ended before anybody read what it printed.
+            Ok(Told::TooMuch) => ended = Ended::TooMuch,
+            Ok(Told::Exited(_) | Told::TimedOut) => {}
             Err(_) => break,
         }
     }
@@ -309,16 +320,21 @@ fn drain(stream: Stream, pipe: Box<dyn Read + Send>, sender: &Sender<Told>) {
     drop(pipe);
 }
 
-/// Reads what a verifier says of single criteria, where it says so in the form of the
-/// protocol. Other output is no findings.
+/// Reads what a verifier says of single criteria. Output that does not begin with an
+/// object that has findings is output; one that does must be what the protocol says,
+/// since a finding that is not understood could be the one that counts.
 fn findings(stdout: &[u8], covers: &[u64], verdict: Verdict) -> Result<Vec<Finding>, String> {
     #[derive(Deserialize)]
     struct Report {
         findings: Vec<Finding>,
     }
-    let Ok(report) = serde_json::from_slice::<Report>(stdout) else {
-        return Ok(Vec::new());
-    };
+    let mut values = serde_json::Deserializer::from_slice(stdout).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(Value::Object(said))) if said.contains_key("findings") => {}
+        _ => return Ok(Vec::new()),
+    }
+    let report = serde_json::from_slice::<Report>(stdout)
+        .map_err(|error| format!("its findings are not of the form that is asked for: {error}"))?;
     let mut last = None;
     for finding in &report.findings {
         let criterion = finding.criterion;

@@ -21,7 +21,8 @@ HOME, LANG, LC_ALL, TMPDIR and USER.
 Exit code 0 is PASS, 1 is FAIL, 2 is INCONCLUSIVE; another code, a signal, a passed limit (time, \
 1 MiB of output) or a program that cannot start is ERROR. Both streams are kept as artifacts. \
 Standard output may be one JSON object {\"findings\": [{\"criterion\": N, \"verdict\": \"PASS\", \
-\"note\": \"…\"}]}, in the order of the criteria.
+\"note\": \"…\"}]}, in the order of the criteria; findings of another form are ERROR. A verifier \
+whose check is interrupted from outside is not ended.
 A module takes its rules from its configuration: text-check-v1 from {\"rules\": \
 [{\"criterion\": 0, \"contains\": \"…\"}, …]}, with contains, absent, count, max_bytes and \
 no_digits_before.
