@@ -17,11 +17,13 @@ use component::World;
 use hashes::Entry;
 
 /// What is released: labels, which are also names of packages, and worlds.
-const RELEASED: [(&str, World); 7] = [
+const RELEASED: [(&str, World); 9] = [
     ("attempt-interpretation-v1", World::Interpreter),
     ("attempt-interpretation-v2", World::Interpreter),
+    ("attempt-interpretation-v3", World::Interpreter),
     ("attempt-policy-v1", World::Policy),
     ("attempt-policy-v2", World::Policy),
+    ("attempt-policy-v3", World::Policy),
     ("task-acceptance-v1", World::Acceptance),
     ("task-acceptance-v2", World::Acceptance),
     ("text-check-v1", World::Check),

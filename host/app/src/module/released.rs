@@ -34,8 +34,10 @@ macro_rules! released {
 released! {
     "attempt-interpretation-v1",
     "attempt-interpretation-v2",
+    "attempt-interpretation-v3",
     "attempt-policy-v1",
     "attempt-policy-v2",
+    "attempt-policy-v3",
     "task-acceptance-v1",
     "task-acceptance-v2",
     "text-check-v1",

@@ -1,0 +1,147 @@
+//! Gemini's generateContent: `candidates[]`, the same in a whole body and in each
+//! piece of a stream.
+
+use alloc::borrow::Cow;
+
+use crate::json::{Cited, Fault, Kind, Reader, Result};
+use crate::transcript::{Call, Choice, Transcript};
+use crate::usage::Counts;
+
+use super::{chat, error};
+
+pub(super) fn document<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
+    reader.object(|reader, name| match name {
+        "error" => error(reader, transcript),
+        "responseId" => transcript.identified(reader),
+        "modelVersion" => transcript.named(reader),
+        "usageMetadata" => transcript.counts.read(reader, Counts::gemini),
+        "promptFeedback" => feedback(reader, transcript),
+        "candidates" => {
+            transcript.recognise(reader.kind()? == Kind::Array);
+            reader.entries(|reader, position| candidate(reader, position, transcript))
+        }
+        _ => reader.skip().map(drop),
+    })
+}
+
+/// It is sent only where a violation left no candidates, so it counts even where
+/// it gives no reason.
+fn feedback<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
+    if reader.kind()? != Kind::Object {
+        return reader.skip().map(drop);
+    }
+    let mut reason = None;
+    let mut says = false;
+    let ahead = reader.clone().skip()?;
+    let place = reader.cite(ahead);
+    reader.object(|reader, name| {
+        says = true;
+        if name != "blockReason" {
+            return reader.skip().map(drop);
+        }
+        reason = reader.filled()?;
+        Ok(())
+    })?;
+    if says && transcript.block.is_none() {
+        transcript.recognise(true);
+        transcript.block = Some(reason.unwrap_or(Cited {
+            text: Cow::Borrowed(""),
+            cite: place,
+        }));
+    }
+    Ok(())
+}
+
+fn candidate<'a>(
+    reader: &mut Reader<'a>,
+    position: usize,
+    transcript: &mut Transcript<'a>,
+) -> Result<()> {
+    if reader.kind()? != Kind::Object {
+        return reader.skip().map(drop);
+    }
+    let mut index = u32::try_from(position).unwrap_or(u32::MAX);
+    // The index stands behind the content.
+    let _ignored = reader.clone().object(|reader, name| {
+        if name != "index" {
+            return reader.skip().map(drop);
+        }
+        index = reader.index()?.unwrap_or(index);
+        Err(Fault::Syntax)
+    });
+    transcript.choice(index);
+    reader.object(|reader, name| match name {
+        "content" => {
+            let choice = transcript.choice(index);
+            reader.members(|reader, name| match name {
+                "parts" => reader.entries(|reader, _| part(reader, choice)),
+                _ => reader.skip().map(drop),
+            })
+        }
+        "finishReason" => {
+            if let Some(word) = reader.filled()? {
+                transcript.reason(index, word);
+            }
+            Ok(())
+        }
+        _ => reader.skip().map(drop),
+    })
+}
+
+fn part<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> {
+    let mut text = None;
+    let mut thought = false;
+    reader.members(|reader, name| match name {
+        "text" => {
+            text = reader.filled()?;
+            Ok(())
+        }
+        "thought" => {
+            thought = reader.flag()? == Some(true);
+            Ok(())
+        }
+        "functionCall" => {
+            if reader.kind()? != Kind::Object {
+                return reader.skip().map(drop);
+            }
+            call(reader, choice)
+        }
+        "inlineData" | "fileData" => {
+            let span = reader.skip()?;
+            if choice.media.is_none() {
+                choice.media = Some(reader.cite(span));
+            }
+            Ok(())
+        }
+        "executableCode" | "toolCall" => {
+            choice.hosted = choice.hosted.saturating_add(1);
+            reader.skip().map(drop)
+        }
+        _ => reader.skip().map(drop),
+    })?;
+    if thought {
+        choice.reasoning = true;
+    } else if let Some(text) = text {
+        choice.text.push(text);
+    }
+    Ok(())
+}
+
+fn call<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> {
+    let mut call = Call::default();
+    reader.object(|reader, name| {
+        match name {
+            "id" => call.id = reader.filled()?,
+            "name" => call.name = reader.filled()?,
+            "args" => {
+                if let Some(arguments) = chat::arguments(reader)? {
+                    call.arguments.push(arguments);
+                }
+            }
+            _ => drop(reader.skip()?),
+        }
+        Ok(())
+    })?;
+    choice.calls.push(call);
+    Ok(())
+}
