@@ -98,7 +98,8 @@ fn unreadable<'c>(transcript: &Transcript<'_>) -> Option<Conclusion<'c>> {
     if transcript.checksum_errors > 0 {
         return Some(malformed("checksum"));
     }
-    let foreign = transcript.documents > 0 && transcript.recognised == 0;
+    let says_something = transcript.documents > 0 || transcript.form == Form::JsonArray;
+    let foreign = says_something && transcript.recognised == 0;
     foreign.then(|| malformed("not_of_dialect"))
 }
 

@@ -329,10 +329,21 @@ fn documents<'a>(
         }
         let read = provider::document(dialect, name, reader, transcript);
         match read {
-            Ok(()) => transcript.documents = transcript.documents.saturating_add(1),
+            Ok(()) => {
+                transcript.documents = transcript.documents.saturating_add(1);
+                // A second document shows that the body is a stream of lines.
+                if transcript.form == Form::Json && transcript.documents > 1 {
+                    transcript.form = Form::JsonLines;
+                }
+            }
             Err(fault) if lines(transcript.form) => {
-                if !resumed(reader, transcript, fault) {
+                transcript.spoiled();
+                if fault == Fault::Ended {
+                    transcript.damage.get_or_insert(Damage::Cut);
                     return;
+                }
+                if !reader.skip_line() {
+                    break;
                 }
             }
             Err(fault) => {
@@ -343,9 +354,10 @@ fn documents<'a>(
                 return;
             }
         }
-        if transcript.form == Form::Json && !reader.at_end() {
-            transcript.form = Form::JsonLines;
-        }
+    }
+    // One document, and something that is none.
+    if transcript.form == Form::Json && transcript.malformed > 0 {
+        transcript.damage.get_or_insert(Damage::Malformed);
     }
 }
 
@@ -354,20 +366,4 @@ const fn lines(form: Form) -> bool {
         Form::Json | Form::JsonLines => true,
         Form::Sse | Form::JsonArray | Form::EventStream | Form::Empty | Form::Other => false,
     }
-}
-
-/// Goes on behind the line that could not be read, in a stream of lines. Returns
-/// whether there is anything to go on with.
-fn resumed<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>, fault: Fault) -> bool {
-    transcript.spoiled();
-    let stream = transcript.form == Form::JsonLines && transcript.documents > 0;
-    if fault == Fault::Ended {
-        transcript.damage.get_or_insert(Damage::Cut);
-        return false;
-    }
-    if !stream {
-        transcript.damage.get_or_insert(Damage::Malformed);
-        return false;
-    }
-    reader.skip_line()
 }

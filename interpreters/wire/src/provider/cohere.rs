@@ -13,7 +13,13 @@ pub(super) fn second_version<'a>(
     transcript: &mut Transcript<'a>,
 ) -> Result<()> {
     let kind = reader.peek("type");
-    match kind.as_deref().or(name) {
+    let kind = kind.as_deref().or(name);
+    transcript.recognise(kind.is_some_and(|kind| {
+        ["message-", "content-", "tool-", "citation-"]
+            .iter()
+            .any(|start| kind.starts_with(start))
+    }));
+    match kind {
         None if reader.peek("message").is_some() => flat_error(reader, transcript),
         Some("message-end") => {
             transcript.terminated = true;
@@ -133,7 +139,9 @@ pub(super) fn first_version<'a>(
     reader: &mut Reader<'a>,
     transcript: &mut Transcript<'a>,
 ) -> Result<()> {
-    match reader.peek("event_type").as_deref() {
+    let kind = reader.peek("event_type");
+    transcript.recognise(kind.is_some());
+    match kind.as_deref() {
         Some("stream-end") => {
             transcript.terminated = true;
             let pieced = transcript

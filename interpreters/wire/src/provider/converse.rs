@@ -28,6 +28,7 @@ pub(super) fn document<'a>(
 }
 
 fn event<'a>(name: &str, reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
+    transcript.recognise(matches!(name, "contentBlockStop" | "metadata"));
     match name {
         "messageStart" => {
             transcript.choice(0);

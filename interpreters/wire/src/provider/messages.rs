@@ -12,7 +12,10 @@ pub(super) fn document<'a>(
     transcript: &mut Transcript<'a>,
 ) -> Result<()> {
     let kind = reader.peek("type");
-    match kind.as_deref().or(name).unwrap_or_default() {
+    let kind = kind.as_deref().or(name).unwrap_or_default();
+    let known = ["message", "content_block_", "completion", "ping"];
+    transcript.recognise(known.iter().any(|start| kind.starts_with(start)));
+    match kind {
         "message_start" => reader.object(|reader, name| match name {
             "message" => message(reader, transcript),
             _ => reader.skip().map(drop),

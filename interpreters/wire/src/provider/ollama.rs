@@ -21,6 +21,7 @@ pub(super) fn document<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<
         "response" => text(reader, transcript.choice(0)),
         "thinking" => thinking(reader, transcript.choice(0)),
         "done" => {
+            transcript.recognise(true);
             transcript.terminated |= reader.flag()? == Some(true);
             Ok(())
         }

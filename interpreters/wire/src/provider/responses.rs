@@ -20,6 +20,7 @@ pub(super) fn document<'a>(
 ) -> Result<()> {
     let kind = reader.peek("type");
     let kind = kind.as_deref().or(name).unwrap_or_default();
+    transcript.recognise(kind.starts_with("response."));
     match kind {
         "error" => flat_error(reader, transcript),
         "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
