@@ -23,6 +23,7 @@ pub(crate) enum ImportCommand {
 
 /// What every import takes.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ImportArgs {
     /// The files; each is read twice, so it must be a plain file
     #[arg(required = true, value_name = "FILE")]

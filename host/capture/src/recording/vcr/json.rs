@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::node::{Kind, NESTING_MAX, Node, VALUES_MAX};
+use super::node::{Kind, Node, VALUES_MAX};
 use crate::exchange::json::{self, Walked};
 use crate::exchange::{JsonType, LineError};
 use crate::recording::EntryError;
@@ -12,17 +12,29 @@ use crate::recording::EntryError;
 pub(super) fn node(text: &str) -> Result<Rc<Node>, EntryError> {
     // Levels are counted before any is gone down.
     json::ignore(text)?;
-    let node = value(text)?;
-    if node.depth > NESTING_MAX {
-        return Err(LineError::TooDeep.into());
-    }
-    if node.values > VALUES_MAX {
+    if values_at_most(text) > VALUES_MAX {
         return Err(EntryError::TooManyValues {
             limit: VALUES_MAX,
             line: 1,
         });
     }
-    Ok(node)
+    Ok(value(text)?)
+}
+
+/// Returns a bound on the values of a JSON text: each but the first follows a comma
+/// or a bracket.
+fn values_at_most(text: &str) -> u64 {
+    let (mut count, mut in_string, mut escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 fn value(text: &str) -> Result<Rc<Node>, LineError> {

@@ -61,6 +61,7 @@ pub(super) fn walk<E>(
             if event == Event::SequenceEnd {
                 break;
             }
+            reader.written = 0;
             let node = reader.node(event, 0)?;
             each(&node).map_err(Stop::Caller)?;
         }
@@ -83,6 +84,8 @@ struct Reader<'t> {
     parser: Parser<'t, StrInput<'t>>,
     /// Values that have a name, by its number. One that has not ended is not here.
     anchored: BTreeMap<usize, Rc<Node>>,
+    /// How many values were written since the interaction started.
+    written: u64,
     line: usize,
 }
 
@@ -91,6 +94,7 @@ impl<'t> Reader<'t> {
         Self {
             parser: Parser::new_from_str(text),
             anchored: BTreeMap::new(),
+            written: 0,
             line: 1,
         }
     }
@@ -154,6 +158,9 @@ impl<'t> Reader<'t> {
 
     /// Returns the value that starts with `event`, below `depth` others.
     fn node(&mut self, event: Event<'t>, depth: usize) -> Result<Rc<Node>, EntryError> {
+        // Counted before the value around it ends, which may be never.
+        self.written += 1;
+        self.few(self.written)?;
         let (anchor, kind) = match event {
             Event::Alias(anchor) => {
                 let known = self.anchored.get(&anchor).cloned();
@@ -241,13 +248,18 @@ impl<'t> Reader<'t> {
     /// Aliases can make a value deeper and larger than what is written.
     fn bounded(&self, node: Rc<Node>) -> Result<Rc<Node>, EntryError> {
         self.shallow(node.depth)?;
-        if node.values > VALUES_MAX {
+        self.few(node.values)?;
+        Ok(node)
+    }
+
+    fn few(&self, values: u64) -> Result<(), EntryError> {
+        if values > VALUES_MAX {
             return Err(EntryError::TooManyValues {
                 limit: VALUES_MAX,
                 line: self.line,
             });
         }
-        Ok(node)
+        Ok(())
     }
 
     fn unfinished(&self) -> EntryError {
