@@ -215,11 +215,12 @@ fn a_malformed_cassette_is_refused_whole() {
 fn aliases_that_stand_for_too_much_and_depth_without_end_are_refused() {
     let home = TestHome::new();
     // Nine references to the level before, ten levels: 9^10 values.
-    let mut bomb = "a0: &a0 [x]\n".to_owned();
-    for level in 1..=10 {
+    let levels = (1..=10).map(|level| {
         let before = vec![format!("*a{}", level - 1); 9].join(", ");
-        bomb += &format!("a{level}: &a{level} [{before}]\n");
-    }
+        format!("a{level}: &a{level} [{before}]\n")
+    });
+    let bomb = ["a0: &a0 [x]\n".to_owned()].into_iter().chain(levels);
+    let bomb = bomb.collect::<Vec<_>>().concat();
     let good = "{status: 200, body: '{}'}";
     let file = home.write("bomb.yaml", cassette(&bomb, good).as_bytes());
     let expected = "FILE: expected at most 1048576 values in one interaction, aliases followed, \
