@@ -238,3 +238,21 @@ fn another_dialect_makes_another_call_of_the_same_entry() {
     assert_eq!(counts, summary(1, 0, 0));
     assert_ne!(text(&first[0], "call"), text(&second[0], "call"));
 }
+
+#[test]
+fn an_exchange_that_was_repeated_at_another_time_is_another_call() {
+    let home = TestHome::new();
+    let response = json!({"status": 0, "headers": [], "content": {"size": 0}});
+    let entries = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:09Z"].map(|at| {
+        let mut entry = entry(&response);
+        entry["startedDateTime"] = json!(at);
+        entry
+    });
+    let file = har(&home, &entries);
+    let (_, counts) = import(&home, "har", &[&file], &[]);
+    assert_eq!(counts, summary(2, 0, 0));
+    // Another export of the same page.
+    let file = har(&home, &entries[1..]);
+    let (_, counts) = import(&home, "har", &[&file], &[]);
+    assert_eq!(counts, summary(0, 1, 0));
+}

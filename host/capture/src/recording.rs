@@ -217,6 +217,9 @@ pub(crate) struct Draft {
     pub(crate) response_body: Option<Vec<u8>>,
     pub(crate) exception: Option<ExceptionType>,
     pub(crate) exactness: Exactness,
+    /// When it was recorded, as the source writes it. It is hashed and not kept, so
+    /// that an exchange which was repeated is not taken for one that was imported.
+    pub(crate) recorded_at: Option<String>,
 }
 
 /// The exchange line of a draft. Its form is frozen: its digest makes a repeated
@@ -228,6 +231,8 @@ struct Line<'a> {
     request: LineRequest<'a>,
     response: Option<LineResponse<'a>>,
     exception_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded_at: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -294,6 +299,7 @@ impl Draft {
                 body_b64: encoded(&self.response_body),
             }),
             exception_type: self.exception.map(ExceptionType::as_str),
+            recorded_at: self.recorded_at.as_deref(),
         };
         let line = serde_json::to_vec(&line).unwrap_or_default();
         let mut exchange = parse_line(&line).map_err(EntryError::Exchange)?;

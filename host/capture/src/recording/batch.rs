@@ -116,6 +116,7 @@ fn read_answer(
         response_body,
         exception: None,
         exactness,
+        recorded_at: None,
     };
     Ok(Content::Recorded(Box::new(draft.recorded(false)?)))
 }

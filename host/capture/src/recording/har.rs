@@ -84,7 +84,9 @@ fn read_entry(entry: &str, choice: Choice) -> Result<Content, EntryError> {
         field: "entry",
         text: Some(entry),
     };
-    let [request, response] = entry.members(["request", "response"], "an object")?;
+    let [request, response, started] =
+        entry.members(["request", "response", "startedDateTime"], "an object")?;
+    let started = started.string("a time", WORD_BYTES_MAX).ok().flatten();
     let [method, url, headers, post] = request.members(
         [
             "request.method",
@@ -119,6 +121,7 @@ fn read_entry(entry: &str, choice: Choice) -> Result<Content, EntryError> {
         response_body: response.body,
         exception: response.exception,
         exactness: response.exactness,
+        recorded_at: started.map(Cow::into_owned),
     };
     Ok(Content::Recorded(Box::new(draft.recorded(true)?)))
 }

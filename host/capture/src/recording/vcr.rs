@@ -115,6 +115,7 @@ fn interaction(node: &Node, choice: Choice) -> Result<Content, EntryError> {
         response_body: None,
         exception: None,
         exactness: Exactness::NotPreserved,
+        recorded_at: whole.member(&["recorded_at"]).scalar().map(str::to_owned),
     };
     let mut undone = false;
     if let Some(body) = body {
