@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::ledger::row_count;
 use crate::recording_support::{Provider, REQUEST, call_once, chat_reply, home_with};
-use crate::support::{Ran, TestHome, V1, V2, chat, text};
+use crate::support::{Ran, TestHome, V1, V2, chat, root, text};
 
 /// Runs this program without a home.
 fn reread(arguments: &[&str]) -> Ran {
@@ -245,11 +245,14 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
     let create = format!("task create t --output o --criteria {criteria}");
     let task = home.must(&create.split(' ').collect::<Vec<_>>()).document();
     let task = text(&task, "task");
+    let fixtures = root().join("tests/fixtures").display().to_string();
     let done = format!(
         "demo\ndemo acceptance\ndemo-provider --receipts {receipts} --body {file}\npreregister {criteria}\n\
          call run --provider kestrel --request {request}\nrecover {made}\nredecide {made}\n\
          finalize {made}\nstate open\ncheck run --task {task} --output o --artifact {sha} -- true\n\
          derive {file} --from {sha} --tool t\n{create}\ntask show {task}\ntask list\nimport exchange {file}\n\
+         import har {fixtures}/chat.har\nimport vcr {fixtures}/chat.yaml\n\
+         import openai-batch {fixtures}/batch.jsonl\n\
          interpret {attempt}\ninterpret all\nreinterpret attempt {attempt}\n\
          reinterpret call {call}\nreinterpret all\nreinterpret all --dry-run\n\
          state\nimpact\nstate call {call}\nstate task {task}\nshow {call}\nlog\noutput {attempt}\n\

@@ -36,6 +36,7 @@ mod filters;
 mod homes;
 mod house;
 mod impact;
+mod importers;
 mod importing;
 mod ledger;
 mod looking;

@@ -241,13 +241,13 @@ pub enum AppError {
     Print(#[source] std::io::Error),
 }
 
-/// One line that is not an exchange.
+/// One line, or entry of a recording, that is not an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MalformedLine {
     /// The file.
     pub path: PathBuf,
-    /// From 1.
-    pub line: u64,
+    /// Where in it, such as `:3` or `: entry 3`; empty where all of it is meant.
+    pub place: String,
     /// What is wrong, without any value of the line.
     pub detail: String,
 }
@@ -257,7 +257,7 @@ fn malformed(lines: &[MalformedLine]) -> String {
     let mut text: Vec<_> = lines
         .iter()
         .take(SHOWN)
-        .map(|MalformedLine { path, line, detail }| format!("{}:{line}: {detail}", path.display()))
+        .map(|line| format!("{}{}: {}", line.path.display(), line.place, line.detail))
         .collect();
     if lines.len() > SHOWN {
         text.push(format!("and {} more malformed lines", lines.len() - SHOWN));

@@ -1,14 +1,16 @@
-//! `import exchange`: recorded exchanges in, observations out.
+//! `import …`: recorded exchanges in, observations out.
 //!
 //! A file is read twice: the first time to hash it and to refuse it whole when a
-//! line is malformed, the second time to import it. A line that changed between
-//! the two is refused. Bytes are durable before the events that name them.
+//! line or entry is malformed, the second time to import it. One that changed
+//! between the two is refused. Bytes are durable before the events that name them.
+//! Whatever a file is written in, each exchange in it takes the same path from here.
 
+mod format;
+mod lines;
 mod source;
 
 use std::path::PathBuf;
 
-use capture::exchange::{EXACTNESS, Exchange, IMPORTER, parse_line};
 use model::event::attempt::AttemptObserved;
 use model::event::call::CallImported;
 use model::event::{ArtifactRef, Body, Event, Placed, Preservation, Scope};
@@ -22,7 +24,11 @@ use crate::evidence::{Evidence, Observed};
 use crate::progress::Progress;
 use crate::projecting;
 use crate::state::DeclaredTask;
-use source::{LineReader, Source};
+use format::Incoming;
+use source::{Again, Source};
+
+pub use capture::recording::Choice;
+pub use format::{BatchRequests, Format};
 
 /// How much is made durable at once: more would cost memory, less would cost waits.
 const GROUP_LINES: usize = 256;
@@ -37,12 +43,21 @@ pub struct ImportOptions {
     pub keep_going: bool,
 }
 
-/// What became of one line.
+/// The files of one import, all in one form.
+#[derive(Debug, Clone, Copy)]
+pub struct Recordings<'a> {
+    /// Where they are.
+    pub paths: &'a [PathBuf],
+    /// What they are written in.
+    pub format: &'a Format,
+}
+
+/// What became of one line, or of one entry of a recording.
 #[derive(Debug, Clone, Serialize)]
 pub struct ImportedLine {
     /// The file.
     pub file: String,
-    /// From 1.
+    /// From 1: the line, or the place among the entries.
     pub line: u64,
     /// The name that the line gives.
     pub external_id: Option<String>,
@@ -69,6 +84,11 @@ pub enum LineOutcome {
         /// Its attempt.
         attempt: AttemptId,
     },
+    /// It is no call in a known dialect.
+    Skipped {
+        /// The path of its request, or words where it has none.
+        endpoint: String,
+    },
     /// It was not imported.
     Refused {
         /// Why, as a name.
@@ -87,12 +107,26 @@ pub struct ImportSummary {
     pub duplicates: u64,
     /// Lines that were not imported.
     pub refused: u64,
+    /// Entries that are no calls in a known dialect; none in a form that names the
+    /// dialect of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<u64>,
+}
+
+impl ImportSummary {
+    fn count(&mut self, outcome: &LineOutcome) {
+        match outcome {
+            LineOutcome::Imported { .. } => self.imported += 1,
+            LineOutcome::Duplicate { .. } => self.duplicates += 1,
+            LineOutcome::Refused { .. } => self.refused += 1,
+            LineOutcome::Skipped { .. } => *self.skipped.get_or_insert(0) += 1,
+        }
+    }
 }
 
 struct Pending {
     line: u64,
-    line_sha256: Digest,
-    exchange: Exchange,
+    incoming: Box<Incoming>,
 }
 
 impl Session {
@@ -105,27 +139,46 @@ impl Session {
         progress: &mut dyn Progress,
         mut report: impl FnMut(ImportedLine) -> Result<(), AppError>,
     ) -> Result<ImportSummary, AppError> {
+        let format = &Format::Exchange;
+        self.import_recordings(Recordings { paths, format }, options, progress, &mut report)
+    }
+
+    /// Imports files of one form. Without `keep_going`, a malformed entry in any of
+    /// them refuses all before anything is imported.
+    pub fn import_recordings(
+        &mut self,
+        recordings: Recordings<'_>,
+        options: ImportOptions,
+        progress: &mut dyn Progress,
+        report: &mut dyn FnMut(ImportedLine) -> Result<(), AppError>,
+    ) -> Result<ImportSummary, AppError> {
         let task = match options.task {
             Some(task) => Some(self.declared(task)?),
             None => None,
         };
         let mut sources = Vec::new();
         let mut malformed = Vec::new();
-        for path in paths {
-            let source = Source::scan(path, progress)?;
-            malformed.extend(source.malformed_lines());
+        for path in recordings.paths {
+            let source = Source::scan(path, recordings.format, progress)?;
+            malformed.extend(source.malformed().map(|(_, line)| line));
             sources.push(source);
         }
         if !options.keep_going && !malformed.is_empty() {
             return Err(AppError::Malformed(malformed));
         }
-        let mut summary = ImportSummary::default();
+        let mut summary = ImportSummary {
+            skipped: recordings.format.skips().then_some(0),
+            ..ImportSummary::default()
+        };
+        let mut report = |line: ImportedLine| {
+            summary.count(&line.outcome);
+            report(line)
+        };
         for source in &sources {
-            for line in source.malformed_lines() {
-                summary.refused += 1;
+            for (number, line) in source.malformed() {
                 report(ImportedLine {
                     file: source.name(),
-                    line: line.line,
+                    line: number,
                     external_id: None,
                     outcome: LineOutcome::Refused {
                         code: "malformed_exchange",
@@ -133,51 +186,33 @@ impl Session {
                     },
                 })?;
             }
-            self.import_source(source, task, progress, &mut |line| {
-                match &line.outcome {
-                    LineOutcome::Imported { .. } => summary.imported += 1,
-                    LineOutcome::Duplicate { .. } => summary.duplicates += 1,
-                    LineOutcome::Refused { .. } => summary.refused += 1,
-                }
-                report(line)
-            })?;
+            self.import_source(source, task, progress, &mut report)?;
         }
         Ok(summary)
     }
 
     fn import_source(
         &mut self,
-        source: &Source,
+        source: &Source<'_>,
         task: Option<DeclaredTask>,
         progress: &mut dyn Progress,
         report: &mut dyn FnMut(ImportedLine) -> Result<(), AppError>,
     ) -> Result<(), AppError> {
-        let steps = u64::try_from(source.lines.len()).ok();
-        progress.begin("importing", steps);
-        let mut reader = LineReader::open(&source.path)?;
-        let mut group = Vec::new();
+        progress.begin("importing", u64::try_from(source.len()).ok());
+        let mut group: Vec<Pending> = Vec::new();
         let mut group_bytes = 0;
-        for expected in &source.lines {
-            // Blank lines are no exchanges: skip to the number the scan gave.
-            let line = loop {
-                match reader.next_line()? {
-                    Some(line) if line.number == expected.number => break line,
-                    Some(_) => {}
-                    None => return Err(source.changed(expected.number)),
+        source.again(&mut |again| {
+            match again {
+                Again::Exchange(line, incoming) => {
+                    group_bytes += incoming.line_bytes;
+                    group.push(Pending { line, incoming });
                 }
-            };
-            if Digest::of(&line.bytes) != expected.sha256 {
-                return Err(source.changed(expected.number));
-            }
-            if expected.malformed.is_none() {
-                let exchange =
-                    parse_line(&line.bytes).map_err(|error| AppError::Damage(error.to_string()))?;
-                group_bytes += line.bytes.len();
-                group.push(Pending {
-                    line: line.number,
-                    line_sha256: expected.sha256,
-                    exchange,
-                });
+                Again::Skipped(line, endpoint) => report(ImportedLine {
+                    file: source.name(),
+                    line,
+                    external_id: None,
+                    outcome: LineOutcome::Skipped { endpoint },
+                })?,
             }
             if group.len() >= GROUP_LINES || group_bytes >= GROUP_BYTES {
                 let count = u64::try_from(group.len()).unwrap_or(0);
@@ -185,7 +220,8 @@ impl Session {
                 group_bytes = 0;
                 progress.advance(count);
             }
-        }
+            Ok(())
+        })?;
         self.import_group(source, group, task, report)?;
         progress.end();
         Ok(())
@@ -193,7 +229,7 @@ impl Session {
 
     fn import_group(
         &mut self,
-        source: &Source,
+        source: &Source<'_>,
         group: Vec<Pending>,
         task: Option<DeclaredTask>,
         report: &mut dyn FnMut(ImportedLine) -> Result<(), AppError>,
@@ -210,8 +246,8 @@ impl Session {
             .iter()
             .flat_map(|pending| {
                 [
-                    &pending.exchange.request_body,
-                    &pending.exchange.response_body,
+                    &pending.incoming.exchange.request_body,
+                    &pending.incoming.exchange.response_body,
                 ]
             })
             .filter_map(Option::as_deref)
@@ -247,7 +283,12 @@ fn repeated(
     reader: store::Reader<'_>,
     evidence: &Evidence,
 ) -> Result<Option<LineOutcome>, AppError> {
-    let key = UniqueKey::Import(pending.exchange.external_id.as_deref(), pending.line_sha256);
+    let Incoming {
+        exchange,
+        line_sha256,
+        ..
+    } = &*pending.incoming;
+    let key = UniqueKey::Import(exchange.external_id.as_deref(), *line_sha256);
     let Some(call) = reader
         .by_key(&key)?
         .and_then(|placed| placed.event.scope.call)
@@ -298,11 +339,11 @@ impl Unit {
 
     fn of(
         pending: &Pending,
-        source: &Source,
+        source: &Source<'_>,
         task: Option<DeclaredTask>,
         stamp: &Stamp<'_>,
     ) -> Result<Self, AppError> {
-        let exchange = &pending.exchange;
+        let exchange = &pending.incoming.exchange;
         let (call, attempt) = (stamp.call_id()?, stamp.attempt_id()?);
         let cause = task.map(|task| task.declaration);
         let task = task.map(|task| task.task);
@@ -314,14 +355,14 @@ impl Unit {
                 attempt: None,
             },
             CallImported {
-                importer: IMPORTER.to_owned(),
+                importer: source.format.importer().to_owned(),
                 source_sha256: source.sha256,
                 line: pending.line,
-                line_sha256: pending.line_sha256,
+                line_sha256: pending.incoming.line_sha256,
                 external_id: exchange.external_id.clone(),
                 provider: exchange.provider.clone(),
                 dialect: exchange.dialect.to_owned(),
-                exactness: EXACTNESS.to_owned(),
+                exactness: pending.incoming.exactness.to_owned(),
             },
         )?;
         let artifact = |body: &Option<Vec<u8>>, media_type: &str| {
@@ -368,12 +409,12 @@ impl Unit {
     }
 }
 
-impl Source {
+impl Source<'_> {
     fn line(&self, pending: &Pending, outcome: LineOutcome) -> ImportedLine {
         ImportedLine {
             file: self.name(),
             line: pending.line,
-            external_id: pending.exchange.external_id.clone(),
+            external_id: pending.incoming.exchange.external_id.clone(),
             outcome,
         }
     }

@@ -13,11 +13,11 @@
 //! one was recorded. Base64 is standard and padded: a text without its padding
 //! may be one that was cut. Invariant: no error holds text of the line.
 
-mod body;
+pub(crate) mod body;
 mod error;
 mod exception;
 mod header_forms;
-mod json;
+pub(crate) mod json;
 mod outcome;
 #[cfg(test)]
 mod tests;
@@ -55,7 +55,7 @@ const DIALECT_ALIASES: [&str; 3] = ["chat_completions", "responses", "messages"]
 const METHOD_BYTES_MAX: usize = 32;
 
 /// A target with its query, in bytes: what servers and proxies take at most.
-const TARGET_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const TARGET_BYTES_MAX: usize = 64 * 1024;
 
 /// A recorded exchange. Its bytes are those the line gives, unchanged.
 #[derive(Clone, PartialEq, Eq)]

@@ -140,7 +140,7 @@ fn written_bytes(value: &str) -> usize {
 }
 
 /// Adds a name once, cut to its bound; the list itself ends in one mark.
-fn drop_name(dropped: &mut Vec<String>, name: &str) {
+pub(crate) fn drop_name(dropped: &mut Vec<String>, name: &str) {
     let name = match name.get(..DROPPED_NAME_BYTES_MAX) {
         Some(start) if start.len() < name.len() => format!("{start}{CUT}"),
         _ => name.to_owned(),

@@ -6,11 +6,13 @@
 //! what cannot carry a credential leaves it.
 
 pub mod client;
+pub mod dialects;
 pub mod endpoint;
 pub mod exchange;
 pub mod headers;
 pub mod media_type;
 pub mod provider;
+pub mod recording;
 pub mod target;
 
 pub use exchange::{Exchange, LineError, parse_line};

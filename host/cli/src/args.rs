@@ -2,6 +2,7 @@
 
 mod call;
 mod evidence;
+mod import;
 mod work;
 
 use std::path::PathBuf;
@@ -12,9 +13,10 @@ pub(crate) use call::{
     CallCommand, CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs,
 };
 pub(crate) use evidence::{AcceptArgs, CheckCommand, CheckRunArgs, DeriveArgs};
+pub(crate) use import::{ChoiceArgs, ImportArgs, ImportCommand};
 pub(crate) use work::{
-    ArtifactCommand, ImportCommand, InterpretArgs, LogArgs, ModuleCommand, OutputArgs,
-    ReinterpretCommand, RulesArgs, StateCommand, TaskCommand, VerifyArgs,
+    ArtifactCommand, InterpretArgs, LogArgs, ModuleCommand, OutputArgs, ReinterpretCommand,
+    RulesArgs, StateCommand, TaskCommand, VerifyArgs,
 };
 
 const AFTER_HELP: &str = "\

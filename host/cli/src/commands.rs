@@ -5,6 +5,7 @@ mod call;
 mod check;
 mod evidence;
 mod impact;
+mod import;
 mod module;
 mod read;
 mod view;
@@ -116,7 +117,7 @@ fn in_session(
         Command::Check(CheckCommand::Run(args)) => evidence::check(args, session, printer),
         Command::Derive(args) => evidence::derive(args, session, printer),
         Command::Accept(args) => evidence::accept(args, session, printer),
-        Command::Import(command) => bulk::import(command, session, printer),
+        Command::Import(command) => import::run(command, session, printer),
         Command::Interpret(args) => {
             if !args.strict {
                 printer.stop_when_closed();

@@ -1,165 +1,135 @@
-//! The files that an import reads, line by line, twice.
+//! A file as it was when it was first read, and the way over it for the second time.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use capture::exchange::parse_line;
 use model::Digest;
-use model::digest::Hasher;
 
+use super::format::{Format, Found, Incoming};
 use crate::error::{AppError, MalformedLine};
-use crate::files;
 use crate::progress::Progress;
 
-/// One line of a file, in bytes: a body of 64 MiB in base64 twice, and the rest.
-const LINE_BYTES_MAX: u64 = 256 << 20;
-
 /// A file as it was when it was first read.
-pub(super) struct Source {
+pub(super) struct Source<'f> {
     pub(super) path: PathBuf,
+    pub(super) format: &'f Format,
     pub(super) sha256: Digest,
-    pub(super) lines: Vec<SourceLine>,
+    entries: Vec<SourceEntry>,
 }
 
-/// One line of it that is not blank.
-pub(super) struct SourceLine {
-    pub(super) number: u64,
-    pub(super) sha256: Digest,
-    pub(super) malformed: Option<String>,
+/// One entry of it.
+struct SourceEntry {
+    number: u64,
+    sha256: Option<Digest>,
+    malformed: Option<Malformed>,
 }
 
-impl Source {
-    /// Reads a file once: its hash, the hash of each line, and what is malformed.
-    pub(super) fn scan(path: &Path, progress: &mut dyn Progress) -> Result<Self, AppError> {
+struct Malformed {
+    place: String,
+    detail: String,
+}
+
+/// One entry, the second time.
+pub(super) enum Again {
+    Exchange(u64, Box<Incoming>),
+    Skipped(u64, String),
+}
+
+impl<'f> Source<'f> {
+    /// Reads a file once: its hash, that of each line, and what is malformed.
+    pub(super) fn scan(
+        path: &Path,
+        format: &'f Format,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, AppError> {
         progress.begin("checking", None);
-        let mut reader = LineReader::open(path)?;
-        let mut lines = Vec::new();
-        while let Some(line) = reader.next_line()? {
+        let mut entries = Vec::new();
+        let sha256 = format.walk(path, None, &mut |passed| {
             progress.advance(1);
-            if line.bytes.iter().all(u8::is_ascii_whitespace) {
-                continue;
-            }
-            let malformed = line
-                .too_long
-                .then(|| format!("the line is longer than {LINE_BYTES_MAX} bytes"))
-                .or_else(|| parse_line(&line.bytes).err().map(|error| error.to_string()));
-            lines.push(SourceLine {
-                number: line.number,
-                sha256: Digest::of(&line.bytes),
+            let malformed = match passed.found {
+                Found::Exchange(_) | Found::Skipped(_) => None,
+                Found::Malformed(detail) => Some(Malformed {
+                    place: format.place(passed.number),
+                    detail,
+                }),
+                Found::Broken(detail) => Some(Malformed {
+                    place: String::new(),
+                    detail,
+                }),
+            };
+            entries.push(SourceEntry {
+                number: passed.number,
+                sha256: passed.bytes_sha256,
                 malformed,
             });
-        }
+            Ok(())
+        })?;
         progress.end();
         Ok(Self {
             path: path.to_owned(),
-            sha256: reader.finish(),
-            lines,
+            format,
+            sha256,
+            entries,
         })
     }
 
-    pub(super) fn malformed_lines(&self) -> Vec<MalformedLine> {
-        self.lines
-            .iter()
-            .filter_map(|line| {
-                let detail = line.malformed.clone()?;
-                Some(MalformedLine {
-                    path: self.path.clone(),
-                    line: line.number,
-                    detail,
-                })
-            })
-            .collect()
+    /// Returns how many entries it has.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns what is malformed, with the numbers of the entries.
+    pub(super) fn malformed(&self) -> impl Iterator<Item = (u64, MalformedLine)> {
+        self.entries.iter().filter_map(|entry| {
+            let malformed = entry.malformed.as_ref()?;
+            let line = MalformedLine {
+                path: self.path.clone(),
+                place: malformed.place.clone(),
+                detail: malformed.detail.clone(),
+            };
+            Some((entry.number, line))
+        })
+    }
+
+    /// Goes over the file again and gives `each` what was well-formed. An entry that
+    /// is not what it was refuses the rest.
+    pub(super) fn again(
+        &self,
+        each: &mut dyn FnMut(Again) -> Result<(), AppError>,
+    ) -> Result<(), AppError> {
+        let mut expected = self.entries.iter();
+        self.format
+            .walk(&self.path, Some(self.sha256), &mut |passed| {
+                // A line that was added after the last one is none of this import.
+                let Some(known) = expected.next() else {
+                    return Ok(());
+                };
+                let malformed = matches!(passed.found, Found::Malformed(_) | Found::Broken(_));
+                let same = known.number == passed.number
+                    && known.sha256 == passed.bytes_sha256
+                    && known.malformed.is_some() == malformed;
+                if !same {
+                    return Err(self.changed(known.number));
+                }
+                match passed.found {
+                    Found::Exchange(incoming) => each(Again::Exchange(passed.number, incoming)),
+                    Found::Skipped(name) => each(Again::Skipped(passed.number, name)),
+                    Found::Malformed(_) | Found::Broken(_) => Ok(()),
+                }
+            })?;
+        match expected.next() {
+            Some(missing) => Err(self.changed(missing.number)),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    pub(super) fn changed(&self, line: u64) -> AppError {
+    fn changed(&self, line: u64) -> AppError {
         AppError::SourceChanged {
             path: self.path.clone(),
             line,
         }
-    }
-}
-
-/// Reads lines of bounded length and hashes all bytes.
-pub(super) struct LineReader {
-    path: PathBuf,
-    input: BufReader<File>,
-    hasher: Hasher,
-    number: u64,
-}
-
-pub(super) struct Line {
-    pub(super) number: u64,
-    /// Without the line end.
-    pub(super) bytes: Vec<u8>,
-    too_long: bool,
-}
-
-impl LineReader {
-    pub(super) fn open(path: &Path) -> Result<Self, AppError> {
-        let input = files::open_plain(path, "an import reads its source twice")?;
-        Ok(Self {
-            path: path.to_owned(),
-            input: BufReader::with_capacity(256 * 1024, input),
-            hasher: Hasher::default(),
-            number: 0,
-        })
-    }
-
-    pub(super) fn next_line(&mut self) -> Result<Option<Line>, AppError> {
-        let failed = |source| AppError::File {
-            path: self.path.clone(),
-            source,
-        };
-        let mut bytes = Vec::new();
-        let count = (&mut self.input)
-            .take(LINE_BYTES_MAX + 1)
-            .read_until(b'\n', &mut bytes)
-            .map_err(failed)?;
-        if count == 0 {
-            return Ok(None);
-        }
-        self.hasher.update(&bytes);
-        self.number += 1;
-        let mut too_long = false;
-        if bytes.last() == Some(&b'\n') {
-            bytes.pop();
-            if bytes.last() == Some(&b'\r') {
-                bytes.pop();
-            }
-        } else if bytes.len() > usize::try_from(LINE_BYTES_MAX).unwrap_or(usize::MAX) {
-            too_long = true;
-            bytes.clear();
-            self.skip_line()?;
-        }
-        Ok(Some(Line {
-            number: self.number,
-            bytes,
-            too_long,
-        }))
-    }
-
-    fn skip_line(&mut self) -> Result<(), AppError> {
-        loop {
-            let buffer = self.input.fill_buf().map_err(|source| AppError::File {
-                path: self.path.clone(),
-                source,
-            })?;
-            let end = buffer.iter().position(|byte| *byte == b'\n');
-            let count = end.map_or(buffer.len(), |end| end + 1);
-            self.hasher.update(buffer.get(..count).unwrap_or_default());
-            self.input.consume(count);
-            if end.is_some() || count == 0 {
-                return Ok(());
-            }
-        }
-    }
-
-    pub(super) fn finish(self) -> Digest {
-        self.hasher.finish()
     }
 }

@@ -13,7 +13,7 @@ const BASE64_BYTES_MAX: usize = BODY_BYTES_MAX.div_ceil(3) * 4;
 
 /// Returns the body that `b64` or `utf8` gives, none when both are null or absent.
 /// An empty string is a body of no bytes.
-pub(super) fn read(
+pub(crate) fn read(
     object: &'static str,
     b64: Member<'_>,
     utf8: Member<'_>,
@@ -51,7 +51,7 @@ fn too_long(member: Member<'_>) -> LineError {
 }
 
 /// Returns what is wrong, without the character, which is text of the line.
-fn fault(error: &DecodeError) -> Base64Fault {
+pub(crate) fn fault(error: &DecodeError) -> Base64Fault {
     match *error {
         DecodeError::InvalidByte(offset, _) => Base64Fault::Character {
             position: offset + 1,

@@ -15,25 +15,25 @@ use serde_json::value::RawValue;
 use super::error::{JsonFault, JsonType, LineError};
 
 /// How deep a member that is ignored may nest, as deep as `serde_json` itself reads.
-pub(super) const NESTING_MAX: usize = 128;
+pub(crate) const NESTING_MAX: usize = 128;
 
 /// One member of an object: its path in the line and its JSON text, if present.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Member<'a> {
+pub(crate) struct Member<'a> {
     /// Such as `response.status`.
-    pub(super) field: &'static str,
+    pub(crate) field: &'static str,
     /// The JSON text without space around it.
-    pub(super) text: Option<&'a str>,
+    pub(crate) text: Option<&'a str>,
 }
 
 impl<'a> Member<'a> {
     /// Returns the type that the member has.
-    pub(super) fn kind(self) -> JsonType {
+    pub(crate) fn kind(self) -> JsonType {
         self.text.map_or(JsonType::Nothing, kind)
     }
 
     /// Returns the error of a member of another type.
-    pub(super) fn mismatch(self, expected: &'static str) -> LineError {
+    pub(crate) fn mismatch(self, expected: &'static str) -> LineError {
         LineError::WrongType {
             field: self.field,
             expected,
@@ -43,7 +43,7 @@ impl<'a> Member<'a> {
 
     /// Returns the members named by `fields` of an object; all are absent when the
     /// member is null or absent itself.
-    pub(super) fn members<const N: usize>(
+    pub(crate) fn members<const N: usize>(
         self,
         fields: [&'static str; N],
         expected: &'static str,
@@ -58,7 +58,7 @@ impl<'a> Member<'a> {
     }
 
     /// Returns a string of at most `limit` bytes; none when it is null or absent.
-    pub(super) fn string(
+    pub(crate) fn string(
         self,
         expected: &'static str,
         limit: usize,
@@ -81,7 +81,7 @@ impl<'a> Member<'a> {
     }
 
     /// Returns the error of the one fault that skipping a value does not find.
-    pub(super) fn lone_surrogate(self) -> LineError {
+    pub(crate) fn lone_surrogate(self) -> LineError {
         LineError::LoneSurrogate { field: self.field }
     }
 
@@ -91,7 +91,7 @@ impl<'a> Member<'a> {
 }
 
 /// Returns the members named by `fields` of the object that a whole line is.
-pub(super) fn line<'a, const N: usize>(
+pub(crate) fn line<'a, const N: usize>(
     line: &'a [u8],
     fields: [&'static str; N],
 ) -> Result<[Member<'a>; N], LineError> {
@@ -123,7 +123,7 @@ pub(super) fn line<'a, const N: usize>(
 }
 
 /// Returns the type of a JSON text, which starts with the value's first character.
-pub(super) fn kind(text: &str) -> JsonType {
+pub(crate) fn kind(text: &str) -> JsonType {
     match text.as_bytes().first() {
         None => JsonType::Nothing,
         Some(b'n') => JsonType::Null,
@@ -137,12 +137,12 @@ pub(super) fn kind(text: &str) -> JsonType {
 
 /// Returns the string that a JSON text writes, borrowed where it has no escapes;
 /// none when an escape is half a surrogate pair.
-pub(super) fn string(text: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str(text).ok().map(|Text(string)| string)
 }
 
 /// Checks that a value which nobody reads nests no deeper than [`NESTING_MAX`].
-pub(super) fn ignore(text: &str) -> Result<(), LineError> {
+pub(crate) fn ignore(text: &str) -> Result<(), LineError> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     if !matches!(kind(text), JsonType::Array | JsonType::Object) {
         return Ok(());
@@ -165,10 +165,10 @@ pub(super) fn ignore(text: &str) -> Result<(), LineError> {
 
 /// What a walk ends with: an error of the text, or else of the one who was given
 /// the members. After the first error of the latter, the rest is only skipped.
-pub(super) type Walked<T> = Result<Result<T, LineError>, serde_json::Error>;
+pub(crate) type Walked<T> = Result<Result<T, LineError>, serde_json::Error>;
 
 /// Gives `each` the name and the text of every member of an object, in order.
-pub(super) fn object<'a, F>(text: &'a str, each: F) -> Walked<()>
+pub(crate) fn object<'a, F>(text: &'a str, each: F) -> Walked<()>
 where
     F: FnMut(Cow<'a, str>, &'a str) -> Result<(), LineError>,
 {
@@ -179,7 +179,7 @@ where
 }
 
 /// Gives `each` the text of every element of an array, in order.
-pub(super) fn array<'a, F>(text: &'a str, each: F) -> Walked<()>
+pub(crate) fn array<'a, F>(text: &'a str, each: F) -> Walked<()>
 where
     F: FnMut(&'a str) -> Result<(), LineError>,
 {

@@ -38,34 +38,6 @@ pub(crate) enum TaskCommand {
     },
 }
 
-/// `import …`
-#[derive(Debug, Subcommand)]
-pub(crate) enum ImportCommand {
-    /// Import exchanges from files of JSON lines
-    #[command(after_help = IMPORT_HELP)]
-    Exchange {
-        /// The files; each is read twice, so it must be a plain file
-        #[arg(required = true, value_name = "FILE")]
-        files: Vec<PathBuf>,
-        /// Record the calls as part of this task
-        #[arg(long, value_name = "TASK")]
-        task: Option<String>,
-        /// Import the good lines of files that have malformed ones
-        #[arg(long)]
-        keep_going: bool,
-        /// Exit with 4 when a line was refused
-        #[arg(long)]
-        strict: bool,
-    },
-}
-
-const IMPORT_HELP: &str = "\
-A line is {\"id\"?, \"dialect\", \"provider\"?, \"request\": {\"method\", \"path\", \"body_b64\" | \
-\"body_utf8\"}, \"response\": {\"status\", \"headers\", \"body_b64\" | \"body_utf8\" | null}, \
-\"outcome\"?, \"exception_type\"?}. Other keys are ignored.
-Bodies are kept exactly as the line gives them. Of the headers an allow-list is kept, of the \
-path everything before the query; credentials reach no file. The same line is imported once.";
-
 /// Which modules to use.
 #[derive(Debug, Args)]
 pub(crate) struct PairArgs {

@@ -1,6 +1,5 @@
-//! Commands that go over many exchanges: `import`, `interpret`, `reinterpret`.
+//! Commands that go over many exchanges: `interpret`, `reinterpret`.
 
-use app::import::{ImportOptions, ImportedLine, LineOutcome};
 use app::interpret::{Interpreted, ReadingOutcome};
 use app::reinterpret::{
     AttemptReinterpreted, BulkItem, CallReinterpretation, Filters, MatrixCell, ReinterpretOptions,
@@ -10,60 +9,10 @@ use app::{AppError, Session};
 use model::reading::GenerationState;
 
 use super::{parse, printed};
-use crate::args::{ImportCommand, InterpretArgs, ReinterpretCommand, RulesArgs};
+use crate::args::{InterpretArgs, ReinterpretCommand, RulesArgs};
 use crate::exit;
 use crate::printer::Printer;
 use crate::progress::Bar;
-
-pub(super) fn import(
-    command: &ImportCommand,
-    session: &mut Session,
-    printer: &mut Printer,
-) -> anyhow::Result<u8> {
-    let ImportCommand::Exchange {
-        files,
-        task,
-        keep_going,
-        strict,
-    } = command;
-    let options = ImportOptions {
-        task: task
-            .as_deref()
-            .map(|task| parse(task, "task"))
-            .transpose()?,
-        keep_going: *keep_going,
-    };
-    let mut bar = Bar::new(printer.is_quiet());
-    let summary = session.import_exchanges(files, options, &mut bar, |line| {
-        printed(imported_line(&line, printer))
-    })?;
-    if printer.is_json() {
-        printer.document(&serde_json::json!({ "summary": summary }))?;
-    } else {
-        printer.line(format!(
-            "{} imported, {} duplicates, {} refused",
-            summary.imported, summary.duplicates, summary.refused
-        ))?;
-    }
-    Ok(if *strict && summary.refused > 0 {
-        exit::REFUSED
-    } else {
-        exit::DONE
-    })
-}
-
-fn imported_line(line: &ImportedLine, printer: &mut Printer) -> anyhow::Result<()> {
-    if printer.is_json() {
-        return printer.document(line);
-    }
-    match &line.outcome {
-        LineOutcome::Refused { code, detail } => printer.line(format!(
-            "{}:{}: refused ({code}): {detail}",
-            line.file, line.line
-        )),
-        LineOutcome::Imported { .. } | LineOutcome::Duplicate { .. } => Ok(()),
-    }
-}
 
 pub(super) fn interpret(
     args: &InterpretArgs,
