@@ -13,43 +13,65 @@ mod support;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use runtime::{Limits, Sandbox};
-use support::{chat_body, now, observation, read_natively};
+use model::Reading;
+use model::exchange::Observation;
+use runtime::{Interpreter, Limits, Sandbox};
+use support::{chat_body, now, observation, read_natively, version_3};
 
-const MODULE: &[u8] =
+const VERSION_2: &[u8] =
     include_bytes!("../../../interpreters/released/attempt-interpretation-v2.wasm");
+const VERSION_3: &[u8] =
+    include_bytes!("../../../interpreters/released/attempt-interpretation-v3.wasm");
+
+const SIZES: [(&str, usize); 4] = [
+    ("1 KB", 1 << 10),
+    ("4 KB", 4 << 10),
+    ("64 KB", 64 << 10),
+    ("1 MB", 1 << 20),
+];
 
 fn main() {
     let sandbox = Sandbox::new(Limits::P1, NonZeroU32::MIN).unwrap();
-    let compiled = runtime::compile(MODULE).unwrap();
-    let interpreter = sandbox.interpreter(&compiled).unwrap();
     println!("one reading, fresh sandbox against native, median of each in this run");
     println!(
-        "{:>9} {:>12} {:>12} {:>7} {:>12}",
-        "body", "native us", "sandbox us", "ratio", "fuel"
+        "{:>12} {:>9} {:>12} {:>12} {:>7} {:>12} {:>9}",
+        "module", "body", "native us", "sandbox us", "ratio", "fuel", "fuel/byte"
     );
-    for (name, bytes) in [
-        ("1 KB", 1 << 10),
-        ("4 KB", 4 << 10),
-        ("64 KB", 64 << 10),
-        ("1 MB", 1 << 20),
-    ] {
+    let load = |module| {
+        let compiled = runtime::compile(module).unwrap();
+        sandbox.interpreter(&compiled).unwrap()
+    };
+    let (second, third) = (load(VERSION_2), load(VERSION_3));
+    for (name, bytes) in SIZES {
         let body = chat_body(bytes, 1);
-        let input = observation(body.as_bytes());
-        let outcome = interpreter.interpret(&input, None).unwrap();
-        assert_eq!(outcome.value, read_natively(&input), "both read the same");
-        let least = Duration::from_secs(2);
-        let native = median(least, || drop(read_natively(&input)));
-        let sandboxed = median(least, || drop(interpreter.interpret(&input, None).unwrap()));
-        let micros = |time: Duration| time.as_secs_f64() * 1e6;
-        println!(
-            "{name:>9} {:>12.1} {:>12.1} {:>7.2} {:>12}",
-            micros(native),
-            micros(sandboxed),
-            micros(sandboxed) / micros(native),
-            outcome.fuel,
-        );
+        measure("v2", name, &body, (&second, read_natively));
+        measure("v3", name, &body, (&third, version_3::read_natively));
     }
+    for (name, bytes) in SIZES {
+        let body = version_3::stream_body(bytes);
+        measure("v3 stream", name, &body, (&third, version_3::read_natively));
+    }
+}
+
+type Native = fn(&Observation<'_>) -> Reading;
+
+fn measure(module: &str, size: &str, body: &str, (guest, native): (&Interpreter, Native)) {
+    let input = observation(body.as_bytes());
+    let outcome = guest.interpret(&input, None).unwrap();
+    assert_eq!(outcome.value, native(&input), "both read the same");
+    let least = Duration::from_secs(2);
+    let natively = median(least, || drop(native(&input)));
+    let sandboxed = median(least, || drop(guest.interpret(&input, None).unwrap()));
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    let bytes = u64::try_from(body.len()).unwrap();
+    println!(
+        "{module:>12} {size:>9} {:>12.1} {:>12.1} {:>7.2} {:>12} {:>9}",
+        micros(natively),
+        micros(sandboxed),
+        micros(sandboxed) / micros(natively),
+        outcome.fuel,
+        outcome.fuel / bytes,
+    );
 }
 
 /// Returns the median time of one run, over at least so much time altogether.

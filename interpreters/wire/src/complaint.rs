@@ -35,8 +35,14 @@ impl<'a> Complaint<'a> {
         self.words().next().is_none() && self.message.is_none()
     }
 
+    /// Reads the value of a `detail` member.
+    pub(crate) fn describe(&mut self, reader: &mut Reader<'a>) -> Result<()> {
+        self.message = message(reader)?.or_else(|| self.message.take());
+        Ok(())
+    }
+
     /// Reads one member of an error object.
-    fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<()> {
+    pub(crate) fn member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<()> {
         match name {
             "code" => self.code = reader.word()?,
             "type" | "error_type" | "__type" => self.kind = reader.filled()?,
@@ -139,10 +145,7 @@ pub fn of_failure<'a>(reader: &mut Reader<'a>) -> Result<Option<Complaint<'a>>> 
             member = of_member(reader, 0)?;
             Ok(())
         }
-        "detail" => {
-            flat.message = message(reader)?.or_else(|| flat.message.take());
-            Ok(())
-        }
+        "detail" => flat.describe(reader),
         // The envelope's own type is no class.
         "type" if reader.peek_text().as_deref() == Some("error") => reader.skip().map(drop),
         _ => flat.member(reader, name),

@@ -327,16 +327,26 @@ impl<'a> Reader<'a> {
     /// unread.
     #[inline(never)]
     pub fn peek(&self, wanted: &str) -> Option<Cow<'a, str>> {
+        self.peek_before(wanted, "")
+    }
+
+    /// Returns the string member of that name of the next value, unless a member
+    /// of another name stands before it.
+    #[inline(never)]
+    pub fn peek_before(&self, wanted: &str, last: &str) -> Option<Cow<'a, str>> {
         let mut ahead = self.clone();
         let mut found = None;
         // A fault behind what was wanted is found again by whoever reads on; the
         // one that is made here ends the search.
         let _ignored = ahead.members(|reader, name| {
-            if name != wanted {
-                return reader.skip().map(drop);
+            if name == wanted {
+                found = reader.cited()?.map(|value| value.text);
+                return Err(Fault::Syntax);
             }
-            found = reader.cited()?.map(|value| value.text);
-            Err(Fault::Syntax)
+            if name == last {
+                return Err(Fault::Syntax);
+            }
+            reader.skip().map(drop)
         });
         found
     }
@@ -346,6 +356,32 @@ impl<'a> Reader<'a> {
     pub fn peek_text(&self) -> Option<Cow<'a, str>> {
         let text = self.clone().text();
         text.ok().map(|text| text.decoded)
+    }
+
+    /// Returns the number of a member of the next value, which stays unread.
+    #[inline(never)]
+    pub fn peek_index(&self, wanted: &str) -> Option<u32> {
+        let mut ahead = self.clone();
+        let mut found = None;
+        let _ignored = ahead.members(|reader, name| {
+            if name != wanted {
+                return reader.skip().map(drop);
+            }
+            found = reader.index()?;
+            Err(Fault::Syntax)
+        });
+        found
+    }
+
+    /// Looks at the names of the members of the next value, which stays unread.
+    #[inline(never)]
+    pub fn names(&self, mut look: impl FnMut(&str)) {
+        let mut ahead = self.clone();
+        // A fault is found again by whoever reads on.
+        let _ignored = ahead.members(|reader, name| {
+            look(name);
+            reader.skip().map(drop)
+        });
     }
 
     /// Returns whether the next value is an object with a member of that name.

@@ -43,6 +43,18 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// Appends what another text has.
+    fn append(&mut self, other: Self) {
+        if self.text.is_empty() {
+            *self = other;
+            return;
+        }
+        self.text.to_mut().push_str(&other.text);
+        let room = PIECES_MAX.saturating_sub(self.pieces.len());
+        self.pieces_cut |= other.pieces_cut || other.pieces.len() > room;
+        self.pieces.extend(other.pieces.into_iter().take(room));
+    }
+
     /// Returns whether a reader would see anything.
     pub fn is_visible(&self) -> bool {
         !self.text.trim().is_empty()
@@ -129,6 +141,19 @@ impl<'a> Choice<'a> {
             call.id = id;
         }
         Some(call)
+    }
+
+    /// Takes over what a piece of the same answer says.
+    pub(crate) fn absorb(&mut self, piece: Self) {
+        self.text.append(piece.text);
+        self.refusal.append(piece.refusal);
+        self.reasons.extend(piece.reasons);
+        self.calls.extend(piece.calls);
+        self.hosted = self.hosted.saturating_add(piece.hosted);
+        self.reasoning |= piece.reasoning;
+        if self.media.is_none() {
+            self.media = piece.media;
+        }
     }
 
     /// Returns the call of a slot that was started before.
@@ -253,18 +278,18 @@ impl<'a> Transcript<'a> {
     }
 
     pub(crate) fn named(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let model = reader.filled()?;
-        if self.model.is_none() {
-            self.model = model;
+        if self.model.is_some() {
+            return reader.skip().map(drop);
         }
+        self.model = reader.filled()?;
         Ok(())
     }
 
     pub(crate) fn identified(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        let id = reader.filled()?;
-        if self.response_id.is_none() {
-            self.response_id = id;
+        if self.response_id.is_some() {
+            return reader.skip().map(drop);
         }
+        self.response_id = reader.filled()?;
         Ok(())
     }
 

@@ -1,4 +1,6 @@
-//! What both benchmarks share: bodies, timing, and the native function.
+//! What both benchmarks share: bodies, timing, and the native functions.
+
+pub(crate) mod version_3;
 
 use std::hint::black_box;
 use std::time::Instant;

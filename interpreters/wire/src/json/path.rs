@@ -18,6 +18,9 @@ pub struct Cite {
 /// Steps that are remembered. Nothing that is cited stands deeper.
 const STEPS_MAX: usize = 16;
 
+/// Room for nearly every pointer, in bytes.
+const POINTER_BYTES: usize = 48;
+
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// A name as it stands in the text, with its quotation marks.
@@ -63,22 +66,37 @@ impl Path {
 
     /// Writes the pointer of the current place.
     pub(super) fn pointer(&self, bytes: &[u8]) -> String {
-        let mut pointer = String::new();
+        let mut pointer = String::with_capacity(POINTER_BYTES);
         for step in self.steps.iter().take(self.depth) {
             pointer.push('/');
             match step {
-                Step::Index(index) => {
-                    // Writing to a string does not fail.
-                    let _ignored = write!(pointer, "{index}");
-                }
-                Step::Name(span) => push_name(&mut pointer, span.of(bytes)),
+                Step::Index(index) => write_index(&mut pointer, *index),
+                Step::Name(span) => write_name(&mut pointer, span.of(bytes)),
             }
         }
         pointer
     }
 }
 
-fn push_name(pointer: &mut String, quoted: &[u8]) {
+fn write_index(pointer: &mut String, index: usize) {
+    // Nearly all are one digit, and formatting costs more than all the rest.
+    match u8::try_from(index) {
+        Ok(digit @ 0..10) => pointer.push(char::from(b'0' + digit)),
+        Ok(_) | Err(_) => {
+            // Writing to a string does not fail.
+            let _ignored = write!(pointer, "{index}");
+        }
+    }
+}
+
+fn write_name(pointer: &mut String, quoted: &[u8]) {
+    let within = quoted.get(1..quoted.len().saturating_sub(1));
+    let is_plain = |byte: &u8| byte.is_ascii() && !matches!(byte, b'\\' | b'~' | b'/');
+    let plain = within.filter(|name| name.iter().all(is_plain));
+    if let Some(Ok(plain)) = plain.map(core::str::from_utf8) {
+        pointer.push_str(plain);
+        return;
+    }
     for character in text::decoded(quoted).chars() {
         match character {
             '~' => pointer.push_str("~0"),

@@ -1,20 +1,31 @@
 //! `OpenAI`'s chat and completions, Mistral's chat, and every server after them:
 //! `choices[]` with `message`, `delta` or `text`.
 
-use crate::complaint;
+use crate::complaint::{self, Complaint};
 use crate::json::{Cited, Kind, Reader, Result, Span};
 use crate::transcript::{Call, Choice, Transcript};
 use crate::usage::Counts;
 
-use super::{error, flat_error, is_unfinished};
+use super::{error, is_unfinished};
 
 pub(super) fn document<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
-    let is_flat_error = reader.peek("object").as_deref() == Some("error")
-        || (reader.has("detail") && !reader.has("choices"));
-    if is_flat_error {
-        return flat_error(reader, transcript);
-    }
+    let mut flat = Complaint {
+        document: transcript.documents,
+        ..Complaint::default()
+    };
+    let mut is_flat = false;
+    let mut has_choices = false;
     reader.object(|reader, name| match name {
+        // Some servers put the members of an error at the top.
+        "object" => {
+            is_flat |= reader.peek_text().as_deref() == Some("error");
+            reader.skip().map(drop)
+        }
+        "detail" => {
+            is_flat = true;
+            flat.describe(reader)
+        }
+        "message" | "type" | "code" => flat.member(reader, name),
         "error" => error(reader, transcript),
         "id" => transcript.identified(reader),
         "model" => transcript.named(reader),
@@ -25,11 +36,17 @@ pub(super) fn document<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<
             _ => reader.skip().map(drop),
         }),
         "choices" => {
-            transcript.recognise(reader.kind()? == Kind::Array);
+            has_choices = reader.kind()? == Kind::Array;
+            transcript.recognise(has_choices);
             reader.entries(|reader, position| choice(reader, position, transcript))
         }
         _ => reader.skip().map(drop),
-    })
+    })?;
+    if is_flat && !has_choices {
+        transcript.recognise(true);
+        transcript.complain(Some(flat));
+    }
+    Ok(())
 }
 
 /// Reads one choice. Its index may stand behind what it says, so that is looked
@@ -43,7 +60,7 @@ fn choice<'a>(
         return reader.skip().map(drop);
     }
     let position = u32::try_from(position).unwrap_or(u32::MAX);
-    let index = index(reader).unwrap_or(position);
+    let index = reader.peek_index("index").unwrap_or(position);
     transcript.choice(index);
     let mut text = None;
     let mut has_message = false;
@@ -80,19 +97,6 @@ fn choice<'a>(
         transcript.choice(index).text.push(text);
     }
     Ok(())
-}
-
-fn index(reader: &Reader<'_>) -> Option<u32> {
-    let mut ahead = reader.clone();
-    let mut found = None;
-    let _ignored = ahead.object(|reader, name| {
-        if name != "index" {
-            return reader.skip().map(drop);
-        }
-        found = reader.index()?;
-        Err(crate::json::Fault::Syntax)
-    });
-    found
 }
 
 /// Whether each entry of a list is a call of its own, or a piece of one.

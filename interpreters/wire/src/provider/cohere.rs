@@ -21,25 +21,19 @@ pub(super) fn second_version<'a>(
     }));
     match kind {
         None if reader.peek("message").is_some() => flat_error(reader, transcript),
+        None => reader.members(|reader, name| answer(reader, name, 0, transcript)),
         Some("message-end") => {
             transcript.terminated = true;
             event(reader, transcript)
         }
         Some("error") => flat_error(reader, transcript),
-        None | Some(_) => event(reader, transcript),
+        Some(_) => event(reader, transcript),
     }
 }
 
-/// Reads a whole answer, or an event, whose `delta` has the members of one.
+/// Reads an event, whose `delta` has the members of an answer.
 fn event<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
-    let mut slot = 0;
-    let _ignored = reader.clone().members(|reader, name| match name {
-        "index" => {
-            slot = reader.index()?.unwrap_or_default();
-            Ok(())
-        }
-        _ => reader.skip().map(drop),
-    });
+    let slot = reader.peek_index("index").unwrap_or_default();
     reader.members(|reader, name| answer(reader, name, slot, transcript))
 }
 

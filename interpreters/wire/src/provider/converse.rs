@@ -1,7 +1,7 @@
 //! Bedrock's Converse, whole and as events. The events have their type in a
 //! header, or, where Nova's own shape wraps them, as the only member.
 
-use crate::json::{Fault, Kind, Reader, Result};
+use crate::json::{Kind, Reader, Result};
 use crate::transcript::{Choice, Transcript};
 use crate::usage::Counts;
 
@@ -72,15 +72,8 @@ fn block_event<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> 
     if reader.kind()? != Kind::Object {
         return reader.skip().map(drop);
     }
-    let mut slot = 0;
     // The index stands behind the block.
-    let _ignored = reader.clone().object(|reader, name| {
-        if name != "contentBlockIndex" {
-            return reader.skip().map(drop);
-        }
-        slot = reader.index()?.unwrap_or_default();
-        Err(Fault::Syntax)
-    });
+    let slot = reader.peek_index("contentBlockIndex").unwrap_or_default();
     let choice = transcript.choice(0);
     reader.object(|reader, name| match name {
         "start" | "delta" => block(reader, choice, slot),

@@ -3,7 +3,7 @@
 
 use alloc::borrow::Cow;
 
-use crate::json::{Cited, Fault, Kind, Reader, Result};
+use crate::json::{Cited, Kind, Reader, Result};
 use crate::transcript::{Call, Choice, Transcript};
 use crate::usage::Counts;
 
@@ -61,31 +61,29 @@ fn candidate<'a>(
         return reader.skip().map(drop);
     }
     let mut index = u32::try_from(position).unwrap_or(u32::MAX);
-    // The index stands behind the content.
-    let _ignored = reader.clone().object(|reader, name| {
-        if name != "index" {
-            return reader.skip().map(drop);
+    // The index stands behind the content, so the piece is put in its place last.
+    let mut piece = Choice::default();
+    let mut word = None;
+    let read = reader.object(|reader, name| match name {
+        "index" => {
+            index = reader.index()?.unwrap_or(index);
+            Ok(())
         }
-        index = reader.index()?.unwrap_or(index);
-        Err(Fault::Syntax)
-    });
-    transcript.choice(index);
-    reader.object(|reader, name| match name {
-        "content" => {
-            let choice = transcript.choice(index);
-            reader.members(|reader, name| match name {
-                "parts" => reader.entries(|reader, _| part(reader, choice)),
-                _ => reader.skip().map(drop),
-            })
-        }
+        "content" => reader.members(|reader, name| match name {
+            "parts" => reader.entries(|reader, _| part(reader, &mut piece)),
+            _ => reader.skip().map(drop),
+        }),
         "finishReason" => {
-            if let Some(word) = reader.filled()? {
-                transcript.reason(index, word);
-            }
+            word = reader.filled()?;
             Ok(())
         }
         _ => reader.skip().map(drop),
-    })
+    });
+    transcript.choice(index).absorb(piece);
+    if let Some(word) = word {
+        transcript.reason(index, word);
+    }
+    read
 }
 
 fn part<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> {

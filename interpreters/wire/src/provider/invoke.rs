@@ -7,26 +7,39 @@ use crate::usage::Counts;
 use super::{chat, cohere, converse, messages};
 
 pub(super) fn document<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
-    let has = |name| reader.has(name);
-    if has("type") || has("stop_sequence") || has("completion") {
-        return messages::document(None, reader, transcript);
+    match maker(reader) {
+        Maker::Anthropic => messages::document(None, reader, transcript),
+        Maker::Chat => chat::document(reader, transcript),
+        Maker::Nova => converse::document(None, reader, transcript),
+        Maker::Other => other(reader, transcript),
     }
-    if has("choices") {
-        return chat::document(reader, transcript);
-    }
-    let nova = [
-        "output",
-        "messageStart",
-        "contentBlockStart",
-        "contentBlockDelta",
-        "contentBlockStop",
-        "messageStop",
-        "metadata",
-    ];
-    if nova.into_iter().any(has) {
-        return converse::document(None, reader, transcript);
-    }
-    other(reader, transcript)
+}
+
+/// Whose shape a document has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    Anthropic,
+    Chat,
+    Nova,
+    Other,
+}
+
+fn maker(reader: &Reader<'_>) -> Maker {
+    let mut maker = Maker::Other;
+    reader.names(|name| {
+        let found = match name {
+            "type" | "stop_sequence" | "completion" => Maker::Anthropic,
+            "choices" => Maker::Chat,
+            "output" | "messageStart" | "contentBlockStart" | "contentBlockDelta"
+            | "contentBlockStop" | "messageStop" | "metadata" => Maker::Nova,
+            _ => return,
+        };
+        // The first of these in this order is told by more than one name.
+        if maker == Maker::Other || found == Maker::Anthropic {
+            maker = found;
+        }
+    });
+    maker
 }
 
 /// Titan, Llama, Cohere's command, AI21's and Mistral's text models.

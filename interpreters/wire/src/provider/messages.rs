@@ -81,15 +81,7 @@ fn message<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Resu
 
 /// Reads the start of a block or a piece of one. Its index may stand behind it.
 fn block_event<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
-    let mut slot = 0;
-    // What is wrong with the document is found again below.
-    let _ignored = reader.clone().object(|reader, name| match name {
-        "index" => {
-            slot = reader.index()?.unwrap_or_default();
-            Ok(())
-        }
-        _ => reader.skip().map(drop),
-    });
+    let slot = reader.peek_index("index").unwrap_or_default();
     let choice = transcript.choice(0);
     reader.object(|reader, name| match name {
         "content_block" => block(reader, choice, Some(slot)),

@@ -18,7 +18,8 @@ pub(super) fn document<'a>(
     reader: &mut Reader<'a>,
     transcript: &mut Transcript<'a>,
 ) -> Result<()> {
-    let kind = reader.peek("type");
+    // The response object itself has `object`, and no type.
+    let kind = reader.peek_before("type", "object");
     let kind = kind.as_deref().or(name).unwrap_or_default();
     transcript.recognise(kind.starts_with("response."));
     match kind {
