@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::damage::verify;
 use crate::ledger::{Forger, open};
-use crate::support::{Ran, TestHome, chat, text};
+use crate::support::{Ran, TestHome, after_init, chat, placed, text};
 
 /// A home with one call, the note of its five and two events, and its log key.
 fn noted() -> (TestHome, String, String) {
@@ -59,7 +59,8 @@ fn a_checkpoint_is_a_signed_note_of_the_tree() {
     let lines: Vec<_> = body.lines().collect();
     let root = format!("sha256:{}", hex(&BASE64.decode(lines[2]).unwrap()));
     assert_eq!(lines.len(), 3);
-    assert_eq!((lines[0], lines[1]), (origin.as_str(), "10"));
+    let size = after_init(2).to_string();
+    assert_eq!((lines[0], lines[1]), (origin.as_str(), size.as_str()));
     assert_eq!(verified["root"], root);
 
     let parts: Vec<_> = key.splitn(3, '+').collect();
@@ -87,16 +88,16 @@ fn hex(bytes: &[u8]) -> String {
 #[test]
 fn a_ledger_that_grew_still_has_its_older_checkpoints_as_prefixes() {
     let (home, note, key) = noted();
-    for size in [10, 12, 12] {
+    for size in [2, 4, 4].map(after_init) {
         let path = home.write("note", note.as_bytes());
         let path = path.to_str().unwrap();
         for options in [vec![], vec!["--log-key", &key]] {
             let options = [&["verify", "--against", path][..], &options].concat();
             let verified = home.must(&options).document()["verified"].clone();
             assert_eq!(verified["events"], size);
-            assert_eq!(verified["consistent_with"], 10);
+            assert_eq!(verified["consistent_with"], after_init(2));
         }
-        if size == 10 {
+        if size == after_init(2) {
             more(&home);
         }
     }
@@ -110,7 +111,7 @@ fn a_ledger_that_grew_still_has_its_older_checkpoints_as_prefixes() {
 fn a_rewritten_history_is_whole_in_itself_and_does_not_fit_an_older_checkpoint() {
     let (home, note, _) = noted();
     Forger::open(&home)
-        .replace(9, "\"kestrel\"", "\"kestrex\"")
+        .replace(after_init(1), "\"kestrel\"", "\"kestrex\"")
         .seal();
     assert_eq!(verify(&home, &[]), Vec::<Value>::new(), "whole in itself");
     let findings = against(&home, &note);
@@ -119,8 +120,8 @@ fn a_rewritten_history_is_whole_in_itself_and_does_not_fit_an_older_checkpoint()
     assert_eq!(text(&findings[0], "code"), "not_a_prefix");
     let detail = text(&findings[0], "detail");
     assert!(
-        detail.starts_with("the checkpoint of 10 events has root sha256:")
-            && detail.contains(", but the first 10 events here have sha256:")
+        detail.starts_with(&placed("the checkpoint of @2 events has root sha256:"))
+            && detail.contains(&placed(", but the first @2 events here have sha256:"))
             && detail.ends_with(": history was rewritten"),
         "{detail}"
     );
@@ -136,7 +137,7 @@ fn a_history_whose_end_was_made_again_does_not_fit() {
     more(&home);
     let note = plain(&home, &["checkpoint"]);
     Forger::open(&home)
-        .run("DELETE FROM event WHERE seq > 10; DELETE FROM projection")
+        .run("DELETE FROM event WHERE seq > @2; DELETE FROM projection")
         .seal();
     let findings = against(&home, &note);
     assert_eq!(
@@ -144,12 +145,14 @@ fn a_history_whose_end_was_made_again_does_not_fit() {
         [json!({
             "object": "checkpoint",
             "code": "not_a_prefix",
-            "detail": "the checkpoint has 12 events, but the ledger has only 10: history was cut",
+            "detail": placed(
+                "the checkpoint has @4 events, but the ledger has only @2: history was cut"
+            ),
         })]
     );
     // The same line is imported again: other ids, another history.
     home.must(&["import", "exchange", file.to_str().unwrap()]);
-    assert_eq!(home.event_count(), 12);
+    assert_eq!(home.event_count(), after_init(4));
     assert_eq!(verify(&home, &[]), Vec::<Value>::new(), "whole in itself");
     let detail = text(&against(&home, &note)[0], "detail").to_owned();
     assert!(detail.ends_with(": history was rewritten"), "{detail}");
@@ -162,12 +165,13 @@ fn a_ledger_that_was_put_back_from_an_older_copy_does_not_fit() {
     more(&home);
     let note = plain(&home, &["checkpoint"]);
     let findings = against(&older, &note);
-    let detail = "the checkpoint has 12 events, but the ledger has only 10: history was cut";
+    let detail =
+        placed("the checkpoint has @4 events, but the ledger has only @2: history was cut");
     assert_eq!(text(&findings[0], "detail"), detail);
     let size: i64 = open(&older)
         .query_row("SELECT size FROM tree", [], |row| row.get(0))
         .unwrap();
-    assert_eq!(size, 10);
+    assert_eq!(u64::try_from(size), Ok(after_init(2)));
 }
 
 #[test]
@@ -176,6 +180,7 @@ fn a_note_that_was_changed_proves_nothing() {
     let unsigned = format!("the checkpoint carries no valid signature of the key {key}");
     let unsigned = ("damage".to_owned(), unsigned);
     let root = note.lines().nth(2).unwrap();
+    let size = placed("\n@2\n");
     let other_root = BASE64.encode([7; 32]);
     let signature = note.lines().last().unwrap().rsplit(' ').next().unwrap();
     let mut bytes = BASE64.decode(signature).unwrap();
@@ -188,7 +193,7 @@ fn a_note_that_was_changed_proves_nothing() {
         note.replace(signature, &changed_signature),
         note.replace(signature, &changed_id),
         note.replace(signature, &BASE64.encode(&bytes[..67])),
-        note.replace("\n10\n", "\n9\n"),
+        note.replace(&size, "\n9\n"),
         note.replace(root, &other_root),
         note.replace("\n\n", "\nan extension line\n\n"),
         note.replace('\u{2014}', "-"),
@@ -206,8 +211,8 @@ fn a_note_that_was_changed_proves_nothing() {
             note.replace("\n\n", "\n"),
             "expected a text, an empty line and signatures",
         ),
-        (note.replace("\n10\n", "\n010\n"), "expected a size"),
-        (note.replace("\n10\n", "\n-10\n"), "expected a size"),
+        (note.replace(&size, &placed("\n0@2\n")), "expected a size"),
+        (note.replace(&size, &placed("\n-@2\n")), "expected a size"),
         (
             note.replace(root, "AAAA"),
             "expected a root of 32 bytes in base64",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::ledger::row_count;
 use crate::recording_support::{Provider, REQUEST, call_once, chat_reply, home_with};
-use crate::support::{Ran, TestHome, V1, V2, chat, root, text};
+use crate::support::{INIT_EVENTS, Ran, TestHome, V1, V2, after_init, chat, root, text};
 
 /// Runs this program without a home.
 fn reread(arguments: &[&str]) -> Ran {
@@ -306,9 +306,9 @@ fn a_reader_that_has_seen_enough_ends_what_only_prints_and_stops_no_work() {
     };
     // The work is done to its end although nobody reads of it any more.
     first("--json import exchange many.jsonl");
-    assert_eq!(row_count(&home), 8 + 2 * 600);
+    assert_eq!(row_count(&home), after_init(2 * 600));
     first("--json reinterpret all");
-    assert_eq!(row_count(&home), 8 + 4 * 600);
+    assert_eq!(row_count(&home), after_init(4 * 600));
     for command in ["log", "--json log"] {
         assert!(first(command).contains("home.created"), "{command}");
     }
@@ -384,7 +384,7 @@ fn the_actor_is_recorded_and_a_text_that_is_no_name_is_refused() {
     let named = ["--actor", "Ada Lovelace (reviews)"];
     home.must(&[&call[..], &V2, &named].concat());
     let actors: Vec<_> = home
-        .must(&["log", "--after", "8"])
+        .must(&["log", "--after", &INIT_EVENTS.to_string()])
         .lines()
         .iter()
         .map(|event| text(event, "actor").to_owned())

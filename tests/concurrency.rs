@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::ledger::{open, select};
-use crate::support::{Ran, TestHome, V1, V2, chat, text};
+use crate::support::{Ran, TestHome, V1, V2, after_init, chat, text};
 
 const PROCESSES: usize = 8;
 
@@ -90,7 +90,7 @@ fn imports_of_different_files_at_once_lose_nothing() {
         .map(|file| vec!["import", "exchange", file.to_str().unwrap()])
         .collect();
     all_done(&at_once(&home, &commands));
-    assert_eq!(home.event_count(), 8 + 2 * 300 * 8);
+    assert_eq!(home.event_count(), after_init(2 * 300 * 8));
     let names: BTreeSet<_> = home
         .must(&["log"])
         .lines()
@@ -109,7 +109,7 @@ fn imports_of_the_same_file_at_once_import_each_line_once() {
     let commands = vec![vec!["import", "exchange", file.to_str().unwrap()]; PROCESSES];
     let ran = at_once(&home, &commands);
     all_done(&ran);
-    assert_eq!(home.event_count(), 8 + 2 * 40);
+    assert_eq!(home.event_count(), after_init(2 * 40));
     let mut totals = (0, 0);
     let mut calls = BTreeSet::new();
     for one in &ran {
@@ -143,7 +143,7 @@ fn rereading_everything_at_once_records_each_result_once() {
             .sum();
         assert_eq!(appended, 60 * 2, "readings and statuses of one run");
     }
-    assert_eq!(home.event_count(), 8 + 60 * (2 + 4));
+    assert_eq!(home.event_count(), after_init(60 * (2 + 4)));
     for ((call, kind), count) in kinds_by_call(&home) {
         let expected = match kind.as_str() {
             "attempt.interpreted" | "call.reinterpreted" => 2,
@@ -171,7 +171,7 @@ fn rereading_one_call_at_once_records_one_result_and_all_return_it() {
         .map(|one| one.document()["appended"].as_u64().unwrap())
         .sum();
     assert_eq!(appended, 2);
-    assert_eq!(home.event_count(), 8 + 2 + 2);
+    assert_eq!(home.event_count(), after_init(2 + 2));
 
     // Readings alone, of another module: one is recorded, and all return it.
     let read = ["reinterpret", "attempt", attempt, V1[0], V1[1]];
@@ -182,7 +182,7 @@ fn rereading_one_call_at_once_records_one_result_and_all_return_it() {
         .map(|one| text(&one.document(), "interpretation").to_owned())
         .collect();
     assert_eq!(ids.len(), 1, "{ids:?}");
-    assert_eq!(home.event_count(), 8 + 2 + 2 + 1);
+    assert_eq!(home.event_count(), after_init(2 + 2 + 1));
     is_whole(&home);
 }
 

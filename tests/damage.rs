@@ -6,10 +6,10 @@ use std::fs;
 use serde_json::Value;
 
 use crate::ledger::{Forger, row_count};
-use crate::support::{TestHome, V1, V2, chat, exchange, text};
+use crate::support::{TestHome, V1, V2, after_init, chat, exchange, placed, text};
 
-/// A home with two calls that were read: events 9 and 10 are of the first, 11 and 12
-/// of the second, 13 to 16 their readings and statuses.
+/// A home with two calls that were read. After the events of a new home, the first two
+/// are of the first call, two of the second, and four their readings and statuses.
 pub(crate) struct Read {
     pub(crate) home: TestHome,
     pub(crate) call: String,
@@ -24,7 +24,7 @@ impl Read {
             exchange("second", "openai.chat", 500, "{\"error\":{}}"),
         ]);
         home.must(&[&["reinterpret", "all"][..], &V1].concat());
-        assert_eq!(row_count(&home), 16);
+        assert_eq!(row_count(&home), after_init(8));
         let id = |name: &str| text(&imported[0], name).to_owned();
         let (call, attempt) = (id("call"), id("attempt"));
         let shown = home.must(&["show", &attempt]).document();
@@ -58,7 +58,7 @@ impl Read {
 pub(crate) fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs
         .iter()
-        .map(|(object, code)| ((*object).to_owned(), (*code).to_owned()))
+        .map(|(object, code)| (placed(object), (*code).to_owned()))
         .collect()
 }
 
@@ -87,21 +87,24 @@ pub(crate) fn found(home: &TestHome) -> Vec<(String, String)> {
 fn a_changed_event_is_named_and_everything_that_touches_it_is_refused() {
     let read = Read::new();
     for (column, findings) in [
-        ("bytes", vec![("event 10", "leaf")]),
-        ("salt", vec![("event 10", "leaf")]),
-        ("leaf", vec![("event 10", "leaf"), ("tree", "tree_edge")]),
+        ("bytes", vec![("event @2", "leaf")]),
+        ("salt", vec![("event @2", "leaf")]),
+        ("leaf", vec![("event @2", "leaf"), ("tree", "tree_edge")]),
     ] {
         let change = |forger: &Forger| {
             if column == "bytes" {
-                forger.replace(10, "\"index\":1", "\"index\":2");
+                forger.replace(after_init(2), "\"index\":1", "\"index\":2");
             } else {
-                forger.flip(10, column);
+                forger.flip(after_init(2), column);
             }
         };
         let home = read.forged(change, &findings);
         let detail = text(&verify(&home, &[])[0], "detail").to_owned();
         assert!(detail.starts_with("leaf is sha256:"), "{detail}");
-        let expected = ("ledger".to_owned(), format!("event 10: {detail}"));
+        let expected = (
+            "ledger".to_owned(),
+            format!("event {}: {detail}", after_init(2)),
+        );
         let v2 = |command: &[&'static str], id| [command, &[id], &V2].concat();
         for command in [
             vec!["log"],
@@ -135,7 +138,7 @@ fn a_changed_event_is_named_and_everything_that_touches_it_is_refused() {
 #[test]
 fn every_byte_of_an_event_is_covered() {
     let read = Read::new();
-    for seq in 1..=16 {
+    for seq in 1..=after_init(8) {
         let home = read.home.copy();
         Forger::open(&home).flip(seq, "bytes");
         let object = format!("event {seq}");
@@ -151,12 +154,12 @@ fn damage_of_the_events_that_opening_rests_on_is_reported_with_all_other_damage(
         |forger| {
             forger.replace(1, "\"operator\"", "\"operatoR\"");
             forger.replace(3, "\"operator\"", "\"operatoR\"");
-            forger.replace(11, "\"line\":2", "\"line\":3");
+            forger.replace(after_init(3), "\"line\":2", "\"line\":3");
         },
         &[
             ("event 1", "leaf"),
             ("event 3", "leaf"),
-            ("event 11", "leaf"),
+            ("event @3", "leaf"),
         ],
     );
     for command in [vec!["state"], vec!["log"], vec!["doctor"], vec!["rebuild"]] {
@@ -182,54 +185,61 @@ fn a_deleted_event_leaves_a_gap_that_is_named() {
     let read = Read::new();
     read.forged(
         |forger| {
-            forger.run("DELETE FROM event WHERE seq = 11");
+            forger.run("DELETE FROM event WHERE seq = @3");
         },
         &[
-            ("event 12", "sequence"),
-            ("event 12", "reference"),
+            ("event @4", "sequence"),
+            ("event @4", "reference"),
             ("tree", "tree_edge"),
         ],
     );
     // The last one leaves no gap; the tree tells, and nothing more is appended.
     let home = read.forged(
         |forger| {
-            forger.run("DELETE FROM event WHERE seq = 16");
+            forger.run("DELETE FROM event WHERE seq = @8");
         },
         &[("tree", "tree_edge")],
     );
     let path = home.write_exchanges("more.jsonl", &[chat("more", "More.", "stop")]);
     let files = home.files();
     let ran = home.run(&["import", "exchange", path.to_str().unwrap()]);
-    let message = "the tree has 16 leaves and 32 bytes of roots at its edge, but the ledger has \
-                   15 events, which need 128";
-    assert_eq!(ran.refused(3), ("ledger".to_owned(), message.to_owned()));
-    assert_eq!(row_count(&home), 15);
+    let (leaves, events) = (after_init(8), after_init(7));
+    // An edge has a root for each subtree, which are the ones of the binary number.
+    let roots = |size: u64| 32 * size.count_ones();
+    let message = format!(
+        "the tree has {leaves} leaves and {} bytes of roots at its edge, but the ledger has \
+         {events} events, which need {}",
+        roots(leaves),
+        roots(events)
+    );
+    assert_eq!(ran.refused(3), ("ledger".to_owned(), message.clone()));
+    assert_eq!(row_count(&home), after_init(7));
     assert!(
         home.files().len() > files.len(),
         "the bytes are orphans now"
     );
     let call = ["reinterpret", "call", &read.call];
     let (code, found) = home.refuses(&[&call[..], &V2].concat(), 3);
-    assert_eq!((code.as_str(), found.as_str()), ("ledger", message));
+    assert_eq!((code.as_str(), found), ("ledger", message));
 }
 
 #[test]
 fn an_inserted_event_is_named() {
     let read = Read::new();
     let insert = "INSERT INTO event(seq, leaf, salt, bytes) \
-                  SELECT 17, leaf, salt, bytes FROM event WHERE seq = 10";
+                  SELECT @9, leaf, salt, bytes FROM event WHERE seq = @2";
     read.forged(
         |forger| {
             forger.run(insert);
         },
-        &[("event 17", "index"), ("tree", "tree_edge")],
+        &[("event @9", "index"), ("tree", "tree_edge")],
     );
     // With a tree that fits, its empty index columns still tell.
     read.forged(
         |forger| {
             forger.run(insert).seal();
         },
-        &[("event 17", "index")],
+        &[("event @9", "index")],
     );
 }
 
@@ -251,12 +261,12 @@ fn an_index_column_that_differs_from_the_bytes_is_named() {
     ] {
         let home = read.home.copy();
         Forger::open(&home).run(&format!(
-            "UPDATE event SET {column} = {value} WHERE seq = 12"
+            "UPDATE event SET {column} = {value} WHERE seq = @4"
         ));
         let findings = verify(&home, &[]);
         let detail = format!("the index column {column} differs from the bytes");
         let named = findings.iter().any(|finding| {
-            finding["object"] == "event 12"
+            finding["object"] == *placed("event @4")
                 && finding["code"] == "index"
                 && finding["detail"] == *detail
         });
@@ -270,8 +280,8 @@ fn the_trees_edge_is_held_against_the_events() {
     for statement in [
         "UPDATE tree SET edge = CAST(substr(edge, 1, length(edge) - 32) || zeroblob(32) AS BLOB)",
         "UPDATE tree SET edge = x''",
-        "UPDATE tree SET size = 15",
-        "UPDATE tree SET size = 14",
+        "UPDATE tree SET size = @7",
+        "UPDATE tree SET size = @6",
         "DELETE FROM tree",
     ] {
         read.forged(
@@ -323,23 +333,23 @@ fn guards_keep_events_from_being_changed_by_accident() {
     for (statement, message) in [
         ("DELETE FROM event", "events are never deleted"),
         (
-            "DELETE FROM event WHERE seq = 16",
+            "DELETE FROM event WHERE seq = @8",
             "events are never deleted",
         ),
         (
-            "UPDATE event SET bytes = x'' WHERE seq = 10",
+            "UPDATE event SET bytes = x'' WHERE seq = @2",
             "events are never changed",
         ),
         (
-            "UPDATE event SET salt = NULL, bytes = NULL WHERE seq = 10",
+            "UPDATE event SET salt = NULL, bytes = NULL WHERE seq = @2",
             "events are never changed",
         ),
         (
-            "UPDATE event SET seq = 99 WHERE seq = 16",
+            "UPDATE event SET seq = 99 WHERE seq = @8",
             "events are never changed",
         ),
         (
-            "INSERT INTO event(seq, leaf) VALUES (18, x'')",
+            "INSERT INTO event(seq, leaf) VALUES (@10, x'')",
             "events are appended in order",
         ),
         (
@@ -348,11 +358,11 @@ fn guards_keep_events_from_being_changed_by_accident() {
         ),
         (
             "INSERT OR REPLACE INTO event(seq, leaf, id) \
-             SELECT 17, leaf, id FROM event WHERE seq = 10",
+             SELECT @9, leaf, id FROM event WHERE seq = @2",
             "events are never replaced",
         ),
     ] {
-        let refused = crate::support::sql(&read.home, statement).unwrap_err();
+        let refused = crate::support::sql(&read.home, &placed(statement)).unwrap_err();
         assert_eq!(refused.to_string(), message, "{statement}");
     }
     assert_eq!(crate::ledger::rows(&read.home), before);
@@ -364,19 +374,19 @@ fn salt_or_bytes_that_no_erasure_took_are_named() {
     for set in ["salt = NULL", "bytes = NULL"] {
         read.forged(
             |forger| {
-                forger.run(&format!("UPDATE event SET {set} WHERE seq = 15"));
+                forger.run(&format!("UPDATE event SET {set} WHERE seq = @7"));
             },
-            &[("event 15", "event_missing")],
+            &[("event @7", "event_missing")],
         );
     }
     let home = read.home.copy();
     Forger::open(&home).run(
         "UPDATE event SET salt = NULL, bytes = NULL, id = NULL, kind = NULL, cause = NULL, \
-         call = NULL, attempt = NULL, unique_key = NULL, module = NULL WHERE seq = 15",
+         call = NULL, attempt = NULL, unique_key = NULL, module = NULL WHERE seq = @7",
     );
     let named = found(&home);
     assert!(
-        named.contains(&("event 15".to_owned(), "event_missing".to_owned())),
+        named.contains(&(placed("event @7"), "event_missing".to_owned())),
         "{named:?}"
     );
 }
@@ -412,7 +422,7 @@ fn a_malformed_file_is_damage_and_no_surprise() {
     assert_eq!(ran.code, 3, "{ran:?}");
     let lines = ran.lines();
     let (verified, findings) = lines.split_last().unwrap();
-    assert_eq!(verified["verified"]["events"], 16);
+    assert_eq!(verified["verified"]["events"], after_init(8));
     assert!(!findings.is_empty());
     for line in findings {
         let finding = &line["finding"];
@@ -428,10 +438,10 @@ fn an_event_that_an_index_gives_to_another_call_is_not_taken_for_its_own() {
     let read = Read::new();
     let home = read.home.copy();
     Forger::open(&home)
-        .run("UPDATE event SET call = (SELECT call FROM event WHERE seq = 10) WHERE seq = 12");
+        .run("UPDATE event SET call = (SELECT call FROM event WHERE seq = @2) WHERE seq = @4");
     let expected = (
         "ledger".to_owned(),
-        "event 12: the index column call differs from the bytes".to_owned(),
+        placed("event @4: the index column call differs from the bytes"),
     );
     for command in [
         [&["reinterpret", "call", &read.call][..], &V2].concat(),
@@ -445,9 +455,9 @@ fn an_event_that_an_index_gives_to_another_call_is_not_taken_for_its_own() {
     }
     // The same of the other columns that something is found by.
     for (column, of, command) in [
-        ("id", 10, vec!["show", "ID"]),
-        ("unique_key", 9, vec!["import", "exchange", "FILE"]),
-        ("response", 10, vec!["who-read", &read.response]),
+        ("id", "@2", vec!["show", "ID"]),
+        ("unique_key", "@1", vec!["import", "exchange", "FILE"]),
+        ("response", "@2", vec!["who-read", &read.response]),
     ] {
         let home = read.home.copy();
         let file = read.home.path().with_file_name("exchanges.jsonl");
@@ -463,14 +473,15 @@ fn an_event_that_an_index_gives_to_another_call_is_not_taken_for_its_own() {
         Forger::open(&home).run(&format!(
             "CREATE TEMP TABLE kept AS SELECT {column} AS was FROM event WHERE seq = {of}; \
              UPDATE event SET {column} = NULL WHERE seq = {of}; \
-             UPDATE event SET {column} = (SELECT was FROM kept) WHERE seq = 12"
+             UPDATE event SET {column} = (SELECT was FROM kept) WHERE seq = @4"
         ));
         // Bytes are looked for as a response and as a request at once.
         let named = match column {
             "response" => "response or request",
             other => other,
         };
-        let message = format!("event 12: the index column {named} differs from the bytes");
+        let place = placed("event @4");
+        let message = format!("{place}: the index column {named} differs from the bytes");
         let refused = home.refuses(&command, 3);
         assert_eq!(refused, ("ledger".to_owned(), message));
     }

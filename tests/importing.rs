@@ -8,7 +8,7 @@ use model::Digest;
 use serde_json::{Value, json};
 
 use crate::ledger::row_count;
-use crate::support::{Ran, TestHome, chat, exchange, text};
+use crate::support::{Ran, TestHome, after_init, chat, exchange, text};
 
 const UNKNOWN_ID: &str = "01890000-0000-7000-8000-000000000000";
 
@@ -213,7 +213,7 @@ fn a_line_is_imported_once_in_a_file_in_two_files_and_in_two_runs() {
     let (lines, counts) = printed(&import(&home, &[&path, &path], &[]));
     assert_eq!(counts, summary(2, 6, 0));
     let count = row_count(&home);
-    assert_eq!(count, 8 + 4);
+    assert_eq!(count, after_init(4));
     let calls = |lines: &[Value]| -> Vec<(Value, Value)> {
         let ids = |line: &Value| (line["call"].clone(), line["attempt"].clone());
         lines.iter().map(ids).collect()
@@ -236,7 +236,7 @@ fn the_same_id_with_another_body_is_a_new_call() {
     let second = home.import(&[chat("same", "two", "stop")]);
     assert_eq!(second[0]["outcome"], "imported");
     assert_ne!(first[0]["call"], second[0]["call"]);
-    assert_eq!(row_count(&home), 8 + 4);
+    assert_eq!(row_count(&home), after_init(4));
 }
 
 #[test]

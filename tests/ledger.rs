@@ -4,7 +4,7 @@ use model::Digest;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::support::TestHome;
+use crate::support::{TestHome, placed};
 
 /// What somebody may know of the ledger without believing this program.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,9 +80,9 @@ impl Forger {
         Self { connection, guards }
     }
 
-    /// Runs statements.
+    /// Runs statements. `@2` in them is the second event after those of a new home.
     pub(crate) fn run(&self, statements: &str) -> &Self {
-        self.connection.execute_batch(statements).unwrap();
+        self.connection.execute_batch(&placed(statements)).unwrap();
         self
     }
 

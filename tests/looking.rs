@@ -5,7 +5,7 @@ use std::fs;
 use model::Digest;
 use serde_json::{Value, json};
 
-use crate::support::{TestHome, V1, V2, chat, exchange, text};
+use crate::support::{MODULES, TestHome, V1, V2, after_init, chat, exchange, placed, text};
 
 const UNKNOWN_ID: &str = "01890000-0000-7000-8000-000000000000";
 
@@ -68,20 +68,25 @@ fn unknown(what: &str, name: &str) -> (String, String) {
 #[test]
 fn history_is_shown_in_order_and_by_every_filter() {
     let of = Told::new();
-    assert_eq!(of.seqs(&[]), (1..=17).collect::<Vec<_>>());
-    assert_eq!(of.seqs(&["--after", "15"]), [16, 17]);
+    let at = |events: &[u64]| events.iter().copied().map(after_init).collect::<Vec<_>>();
+    let second = placed("@2");
+    assert_eq!(of.seqs(&[]), (1..=after_init(9)).collect::<Vec<_>>());
+    assert_eq!(of.seqs(&["--after", &placed("@7")]), at(&[8, 9]));
     assert_eq!(of.seqs(&["--limit", "2"]), [1, 2]);
     assert_eq!(of.seqs(&["--after", "3", "--limit", "2"]), [4, 5]);
     assert_eq!(of.seqs(&["--limit", "0"]), [0; 0]);
-    assert_eq!(of.seqs(&["--after", "17"]), [0; 0]);
+    assert_eq!(of.seqs(&["--after", &placed("@9")]), [0; 0]);
     assert_eq!(of.seqs(&["--after", "18446744073709551615"]), [0; 0]);
     let (call, task) = (of.call.as_str(), of.task.as_str());
-    assert_eq!(of.seqs(&["--task", task]), [9, 10, 11, 14, 15]);
-    assert_eq!(of.seqs(&["--call", call]), [10, 11, 14, 15]);
-    assert_eq!(of.seqs(&["--call", &of.other_call]), [12, 13, 16, 17]);
-    let after = ["--call", call, "--after", "10", "--limit", "2"];
-    assert_eq!(of.seqs(&after), [11, 14]);
-    assert_eq!(of.seqs(&["--call", call, "--task", task]), [10, 11, 14, 15]);
+    assert_eq!(of.seqs(&["--task", task]), at(&[1, 2, 3, 6, 7]));
+    assert_eq!(of.seqs(&["--call", call]), at(&[2, 3, 6, 7]));
+    assert_eq!(of.seqs(&["--call", &of.other_call]), at(&[4, 5, 8, 9]));
+    let after = ["--call", call, "--after", &second, "--limit", "2"];
+    assert_eq!(of.seqs(&after), at(&[3, 6]));
+    assert_eq!(
+        of.seqs(&["--call", call, "--task", task]),
+        at(&[2, 3, 6, 7])
+    );
     assert_eq!(of.seqs(&["--call", &of.other_call, "--task", task]), [0; 0]);
     for (flag, what) in [("--task", "task"), ("--call", "call")] {
         let refused = of.home.refuses(&["log", flag, UNKNOWN_ID], 2);
@@ -184,7 +189,7 @@ fn a_module_whose_bytes_are_gone_is_refused_by_name_and_shown_as_an_artifact() {
     assert_eq!(shown["length"], Value::Null);
     let listed = of.home.must(&["module", "list"]).lines();
     let states: Vec<_> = listed.iter().map(|module| text(module, "bytes")).collect();
-    let mut expected = ["present"; 7];
+    let mut expected = vec!["present"; usize::try_from(MODULES).unwrap()];
     expected[1] = "missing";
     assert_eq!(states, expected);
     let doctor = of.home.run(&["doctor"]);

@@ -25,6 +25,55 @@ pub(crate) const V2: [&str; 4] = [
     "attempt-policy-v2",
 ];
 
+/// The released modules, one line each, with comments.
+const HASHES: &str = include_str!("../interpreters/HASHES");
+
+/// The modules that a new home registers.
+pub(crate) const MODULES: u64 = lines_of_modules(HASHES.as_bytes());
+
+/// The events of a new home: its creation, and one for each released module.
+pub(crate) const INIT_EVENTS: u64 = 1 + MODULES;
+
+const fn lines_of_modules(mut text: &[u8]) -> u64 {
+    let mut lines = 0;
+    let mut comment = false;
+    let mut start = true;
+    while let Some((byte, rest)) = text.split_first() {
+        if start {
+            comment = *byte == b'#';
+        }
+        start = *byte == b'\n';
+        if start && !comment {
+            lines += 1;
+        }
+        text = rest;
+    }
+    lines
+}
+
+/// Returns the place in the ledger of the so-many-th event after those of a new home.
+pub(crate) const fn after_init(events: u64) -> u64 {
+    INIT_EVENTS + events
+}
+
+/// Puts places in the ledger into a text: `@2` is the second event after those of a
+/// new home.
+pub(crate) fn placed(text: &str) -> String {
+    let mut parts = text.split('@');
+    let mut placed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(part.len());
+        match part[..digits].parse() {
+            Ok(events) => placed.push_str(&after_init(events).to_string()),
+            Err(_) => placed.push('@'),
+        }
+        placed.push_str(&part[digits..]);
+    }
+    placed
+}
+
 /// Returns whether tests that take long are to run; says so when they are not.
 #[expect(
     clippy::disallowed_methods,

@@ -5,10 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::faults::{Logged, Scene, effect_unknown};
-use crate::support::{Ran, text};
-
-/// Events of a home that `init` made.
-const INIT_EVENTS: u64 = 8;
+use crate::support::{INIT_EVENTS, Ran, text};
 
 /// What was left, and what became of it.
 #[derive(Debug)]

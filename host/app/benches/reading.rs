@@ -9,6 +9,8 @@
 )]
 
 mod support;
+#[path = "support/version_3.rs"]
+mod version_3;
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -16,7 +18,7 @@ use std::time::Duration;
 use model::Reading;
 use model::exchange::Observation;
 use runtime::{Interpreter, Limits, Sandbox};
-use support::{chat_body, now, observation, read_natively, version_3};
+use support::{chat_body, now, observation, read_natively};
 
 const VERSION_2: &[u8] =
     include_bytes!("../../../interpreters/released/attempt-interpretation-v2.wasm");

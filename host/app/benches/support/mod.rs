@@ -1,7 +1,5 @@
 //! What both benchmarks share: bodies, timing, and the native functions.
 
-pub(crate) mod version_3;
-
 use std::hint::black_box;
 use std::time::Instant;
 
