@@ -11,6 +11,7 @@ mod plan;
 pub use all::{BulkItem, Filters, MatrixCell, ReinterpretSummary};
 pub use attempt::AttemptReinterpreted;
 pub use call::CallReinterpretation;
+pub(crate) use plan::{Plan, Planner};
 
 use crate::error::AppError;
 use crate::module::RuleNames;

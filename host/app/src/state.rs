@@ -227,7 +227,7 @@ pub(crate) struct DeclaredTask {
 }
 
 /// Returns the calls that a task's events name, in order.
-fn calls_in(events: &[Placed]) -> Vec<CallId> {
+pub(crate) fn calls_in(events: &[Placed]) -> Vec<CallId> {
     let mut calls = Vec::new();
     for placed in events {
         if let Some(call) = placed.event.scope.call

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod call;
+mod diff;
 mod evidence;
 mod import;
 mod work;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use call::{
     CallCommand, CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs,
 };
+pub(crate) use diff::DiffArgs;
 pub(crate) use evidence::{AcceptArgs, CheckCommand, CheckRunArgs, DeriveArgs};
 pub(crate) use import::{ChoiceArgs, ImportArgs, ImportCommand};
 pub(crate) use work::{
@@ -123,6 +125,9 @@ pub(crate) enum Command {
     /// Read preserved bytes again, decide again, and record it beside what is there
     #[command(subcommand)]
     Reinterpret(ReinterpretCommand),
+    /// Compare two versions of the rules over everything that is kept; record nothing
+    #[command(after_help = diff::DIFF_HELP)]
+    Diff(DiffArgs),
     /// Show what counts now and why; append nothing
     State {
         #[command(subcommand)]

@@ -3,6 +3,7 @@
 mod bulk;
 mod call;
 mod check;
+mod diff;
 mod evidence;
 mod impact;
 mod import;
@@ -60,6 +61,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Interpret(_)
         | Command::Reinterpret(_)
         | Command::State { .. }
+        | Command::Diff(_)
         | Command::Impact { .. }
         | Command::Show { .. }
         | Command::Log(_)
@@ -125,6 +127,7 @@ fn in_session(
             bulk::interpret(args, session, printer)
         }
         Command::Reinterpret(command) => bulk::reinterpret(command, session, printer),
+        Command::Diff(args) => diff::run(args, session, printer),
         Command::State { of } => view::state(of.as_ref(), session, printer),
         Command::Impact { since } => {
             printer.stop_when_closed();
@@ -273,4 +276,47 @@ fn completions(shell: clap_complete::Shell, printer: &mut Printer) -> anyhow::Re
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "reread", &mut script);
     text(&String::from_utf8_lossy(&script), "completions", printer)
+}
+
+/// Returns the name of a dialect that is known.
+pub(crate) fn known_dialect(name: &str) -> Result<String, AppError> {
+    model::exchange::dialect(name)
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            let known = model::exchange::DIALECTS.join(", ");
+            AppError::Usage(format!("dialect {name:?}: expected one of {known}"))
+        })
+}
+
+/// A value that is sorted by itself and shown by its name.
+type Named<'n, T> = (T, &'n str);
+
+/// Returns the lines of a table of counts: a row for each first value, a column for
+/// each second one.
+fn table<T: Ord + Copy>(corner: &str, cells: &[(Named<'_, T>, Named<'_, T>, u64)]) -> Vec<String> {
+    let mut rows: Vec<_> = cells.iter().map(|(row, _, _)| *row).collect();
+    let mut columns: Vec<_> = cells.iter().map(|(_, column, _)| *column).collect();
+    for names in [&mut rows, &mut columns] {
+        names.sort_unstable();
+        names.dedup();
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let line = |first: &str, cells: Vec<String>| {
+        let cells: Vec<_> = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+        format!("{first:<12}{}", cells.concat())
+    };
+    let header = columns.iter().map(|(_, name)| (*name).to_owned()).collect();
+    let mut lines = vec![line(corner, header)];
+    for row in rows {
+        let counts = columns.iter().map(|column| {
+            let cell = cells
+                .iter()
+                .find(|(of_row, of_column, _)| *of_row == row && of_column == column);
+            cell.map_or(0, |(_, _, count)| *count).to_string()
+        });
+        lines.push(line(row.1, counts.collect()));
+    }
+    lines
 }

@@ -8,6 +8,7 @@ use model::acceptance::{AcceptanceFacts, AcceptanceRequest};
 use model::bounds::BODY_BYTES_MAX;
 use model::checking::CheckReport;
 use model::decision::{AttemptDecision, AttemptFacts, CallDecision, Occasion};
+use model::event::module::ModuleRegistered;
 use model::name::Mod;
 use model::projection::Supersession;
 use model::projection::adopted::Pair;
@@ -102,6 +103,17 @@ impl LoadedInterpreter {
             response_sha256: bytes.response.as_ref().map(store::VerifiedBytes::digest),
             observation: observed.event,
         })
+    }
+
+    /// Returns the response's body as this module decodes it; citations count in it.
+    pub(crate) fn decode_bytes(
+        &self,
+        observed: Observed<'_>,
+        bytes: &ObservedBytes,
+    ) -> Result<Vec<u8>, AppError> {
+        let decoded = self.program.decode(&observed.input(bytes));
+        let decoded = decoded.map_err(|source| failed(&self.module, source))?;
+        Ok(decoded.value)
     }
 
     /// Makes the configuration durable, before an event names it.
@@ -283,6 +295,24 @@ impl Session {
             World::Check => self.sandbox()?.check(&compiled).map(drop),
         };
         loaded.map_err(|error| super::unloadable(module.label.as_str(), error))
+    }
+
+    /// Returns the policy for an interpreter when none is named: the home's default
+    /// where it accepts its words, else the last by label that does.
+    pub(crate) fn policy_for(&mut self, interpreter: &str) -> Result<String, AppError> {
+        let vocabulary = self.catalog.find(interpreter)?.vocabulary;
+        let default = self.defaults()?.policy.to_string();
+        let default = self.catalog.find(&default)?.clone();
+        let registered: Vec<_> = self.catalog.all().cloned().collect();
+        let accepts = |policy: &&ModuleRegistered| {
+            vocabulary.is_some_and(|words| policy.accepts_vocabulary.contains(&words))
+        };
+        let found = [&default]
+            .into_iter()
+            .chain(registered.iter().rev())
+            .find(accepts);
+        // Where none does, the default is refused with what it accepts.
+        Ok(found.unwrap_or(&default).module.label.to_string())
     }
 
     fn load_policy(

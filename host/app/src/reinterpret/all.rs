@@ -1,7 +1,6 @@
 //! `reinterpret all`: the corrected rule, applied to everything.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 
 use model::decision::CallStatus;
 use model::event::{Body, Placed};
@@ -18,6 +17,7 @@ use crate::context::{Session, Stamp};
 use crate::error::AppError;
 use crate::evidence::Evidence;
 use crate::interpret::{Refused, external_id, refused};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::projecting;
 
@@ -131,7 +131,9 @@ impl Session {
                 Some(page) => page.finish(ledger, &planner, options.dry_run).map(Some),
                 None => Ok(None),
             };
-            let (plans, finished) = plan_all(&planner, &next.work, finish);
+            // Reading bytes, hashing and running modules need no lock.
+            let plan = |(call, events): &(CallId, Vec<Placed>)| planner.plan(*call, events);
+            let (plans, finished) = parallel::map_and(&next.work, plan, finish);
             next.plans = plans;
             planned = Some(next);
             if let Some(finished) = finished? {
@@ -250,42 +252,6 @@ impl Tally {
     }
 }
 
-/// Computes the plans of a page on every core, and does something else meanwhile:
-/// reading bytes, hashing and running modules need no lock.
-fn plan_all<R>(
-    planner: &Planner<'_>,
-    work: &Work,
-    meanwhile: impl FnOnce() -> R,
-) -> (Vec<Planned>, R) {
-    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let share = work.len().div_ceil(threads).max(1);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = work
-            .chunks(share)
-            .map(|chunk| {
-                let worker = scope.spawn(move || {
-                    chunk
-                        .iter()
-                        .map(|(call, events)| planner.plan(*call, events))
-                        .collect::<Vec<_>>()
-                });
-                (chunk.len(), worker)
-            })
-            .collect();
-        let done = meanwhile();
-        let plans = workers
-            .into_iter()
-            .flat_map(|(count, worker)| {
-                worker.join().unwrap_or_else(|_| {
-                    let stopped = || Err(AppError::Damage("a worker stopped early".to_owned()));
-                    std::iter::repeat_with(stopped).take(count).collect()
-                })
-            })
-            .collect();
-        (plans, done)
-    })
-}
-
 fn items(work: &Work, plans: Vec<Planned>, dry_run: bool) -> Result<Vec<BulkItem>, AppError> {
     work.iter()
         .zip(plans)
@@ -342,7 +308,25 @@ fn item(call: CallId, events: &[Placed], plan: Planned, dry: bool) -> Result<Bul
 }
 
 impl Filters {
-    fn let_through(&self, events: &[Placed]) -> bool {
+    /// Returns the filters that are given, by name.
+    pub(crate) fn named(&self) -> BTreeMap<&'static str, String> {
+        let given = [
+            ("dialect", self.dialect.clone()),
+            ("provider", self.provider.clone()),
+            ("task", self.task.map(|task| task.to_string())),
+            (
+                "status",
+                self.status.map(|status| status.as_str().to_owned()),
+            ),
+            ("external_id", self.external_id.clone()),
+        ];
+        let given = given.into_iter();
+        given
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+
+    pub(crate) fn let_through(&self, events: &[Placed]) -> bool {
         let wanted = |filter: &Option<String>, found: Option<&str>| {
             filter.as_deref().is_none_or(|filter| found == Some(filter))
         };

@@ -21,7 +21,7 @@ use crate::readings::{
 
 /// What a reinterpretation of a call comes to.
 #[derive(Debug)]
-pub(super) enum Plan {
+pub(crate) enum Plan {
     /// The adopted status already rests on this pair.
     Adopted(Box<Adopted>),
     /// These events are missing.
@@ -30,11 +30,11 @@ pub(super) enum Plan {
 
 /// Events that a reinterpretation would append.
 #[derive(Debug)]
-pub(super) struct Missing {
-    pub(super) readings: Vec<Event>,
-    pub(super) record: Event,
-    pub(super) states: Vec<GenerationState>,
-    pub(super) decision: CallDecision,
+pub(crate) struct Missing {
+    pub(crate) readings: Vec<Event>,
+    pub(crate) record: Event,
+    pub(crate) states: Vec<GenerationState>,
+    pub(crate) decision: CallDecision,
 }
 
 /// A reading of one attempt: made now, and recorded before or not.
@@ -54,16 +54,16 @@ struct Computed<'a> {
 }
 
 /// Everything that a plan is computed with; shared by the threads of a bulk run.
-pub(super) struct Planner<'a> {
-    pub(super) rules: &'a Rules,
-    pub(super) evidence: &'a Evidence,
-    pub(super) stamp: Stamp<'a>,
-    pub(super) allow_older: Option<&'a str>,
+pub(crate) struct Planner<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) stamp: Stamp<'a>,
+    pub(crate) allow_older: Option<&'a str>,
 }
 
 impl Planner<'_> {
     /// Computes every reading and every decision of a call.
-    pub(super) fn plan(&self, call: CallId, events: &[Placed]) -> Result<Plan, AppError> {
+    pub(crate) fn plan(&self, call: CallId, events: &[Placed]) -> Result<Plan, AppError> {
         let observed = Observed::all(events)?;
         let current = adopted(events.iter());
         let pair = self.rules.pair();
@@ -227,7 +227,7 @@ impl Planner<'_> {
 }
 
 /// Returns the generation state of the reading that the adopted status rests on.
-pub(super) fn adopted_state(events: &[Placed]) -> Option<GenerationState> {
+pub(crate) fn adopted_state(events: &[Placed]) -> Option<GenerationState> {
     let basis = adopted(events.iter())?.decision_basis()?;
     events.iter().find_map(|placed| {
         let Body::AttemptInterpreted(body) = &placed.event.body else {
@@ -238,6 +238,6 @@ pub(super) fn adopted_state(events: &[Placed]) -> Option<GenerationState> {
 }
 
 /// Returns the adopted status of a call.
-pub(super) fn adopted_status(events: &[Placed]) -> Option<CallStatus> {
+pub(crate) fn adopted_status(events: &[Placed]) -> Option<CallStatus> {
     adopted(events.iter()).map(|adopted| adopted.status)
 }

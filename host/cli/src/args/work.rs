@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use app::module::RuleNames;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::diff::FilterArgs;
+
 /// `task …`
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
@@ -126,21 +128,8 @@ pub(crate) enum ReinterpretCommand {
     All {
         #[command(flatten)]
         rules: RulesArgs,
-        /// Only calls of this dialect
-        #[arg(long, value_name = "DIALECT")]
-        dialect: Option<String>,
-        /// Only calls of this provider
-        #[arg(long, value_name = "PROVIDER")]
-        provider: Option<String>,
-        /// Only calls of this task
-        #[arg(long, value_name = "TASK")]
-        task: Option<String>,
-        /// Only calls whose adopted status is this
-        #[arg(long, value_name = "STATUS")]
-        status: Option<StatusArg>,
-        /// Only calls imported under this name
-        #[arg(long, value_name = "ID")]
-        external_id: Option<String>,
+        #[command(flatten)]
+        filters: FilterArgs,
         /// Exit with 4 or 7 when a call was refused
         #[arg(long)]
         strict: bool,

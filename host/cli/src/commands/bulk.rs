@@ -1,11 +1,11 @@
 //! Commands that go over many exchanges: `interpret`, `reinterpret`.
 
+use app::Session;
 use app::interpret::{Interpreted, ReadingOutcome};
 use app::reinterpret::{
     AttemptReinterpreted, BulkItem, CallReinterpretation, Filters, MatrixCell, ReinterpretOptions,
     ReinterpretSummary,
 };
-use app::{AppError, Session};
 use model::reading::GenerationState;
 
 use super::{parse, printed};
@@ -101,35 +101,16 @@ pub(super) fn reinterpret(
         }
         ReinterpretCommand::All {
             rules,
-            dialect,
-            provider,
-            task,
-            status,
-            external_id,
+            filters,
             strict,
-        } => {
-            let filters = Filters {
-                dialect: dialect.as_deref().map(known_dialect).transpose()?,
-                provider: provider.clone(),
-                task: task
-                    .as_deref()
-                    .map(|task| parse(task, "task"))
-                    .transpose()?,
-                status: status.map(Into::into),
-                external_id: external_id.clone(),
-            };
-            reinterpret_all(&filters, &options(rules), *strict, session, printer)
-        }
+        } => reinterpret_all(
+            &filters.filters()?,
+            &options(rules),
+            *strict,
+            session,
+            printer,
+        ),
     }
-}
-
-fn known_dialect(name: &str) -> Result<String, AppError> {
-    model::exchange::dialect(name)
-        .map(str::to_owned)
-        .ok_or_else(|| {
-            let known = model::exchange::DIALECTS.join(", ");
-            AppError::Usage(format!("dialect {name:?}: expected one of {known}"))
-        })
 }
 
 fn options(rules: &RulesArgs) -> ReinterpretOptions<'_> {
@@ -245,45 +226,28 @@ fn summary_lines(summary: &ReinterpretSummary, printer: &mut Printer) -> anyhow:
 /// Returns the lines of a table: a row per state before, a column per state now.
 fn matrix(cells: &[MatrixCell]) -> Vec<String> {
     let name = |state: Option<GenerationState>| state.map_or("-", GenerationState::as_str);
-    let mut rows: Vec<_> = cells.iter().map(|cell| cell.from).collect();
-    let mut columns: Vec<_> = cells.iter().map(|cell| cell.to).collect();
-    for names in [&mut rows, &mut columns] {
-        names.sort_unstable();
-        names.dedup();
-    }
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let line = |first: &str, cells: Vec<String>| {
-        let cells: Vec<_> = cells.iter().map(|cell| format!("{cell:>11}")).collect();
-        format!("{first:<12}{}", cells.concat())
-    };
-    let header = columns
+    let cells: Vec<_> = cells
         .iter()
-        .map(|column| name(*column).to_owned())
+        .map(|cell| {
+            (
+                (cell.from, name(cell.from)),
+                (cell.to, name(cell.to)),
+                cell.calls,
+            )
+        })
         .collect();
-    let mut lines = vec![line("before\\now", header)];
-    for row in rows {
-        let counts = columns.iter().map(|column| {
-            let cell = cells
-                .iter()
-                .find(|cell| cell.from == row && cell.to == *column);
-            cell.map_or(0, |cell| cell.calls).to_string()
-        });
-        lines.push(line(name(row), counts.collect()));
-    }
-    lines
+    super::table("before\\now", &cells)
 }
 
 /// What a strict run exits with: the class of the refusals.
 #[derive(Debug, Default)]
-struct StrictCodes {
+pub(super) struct StrictCodes {
     evidence: u64,
     module: u64,
 }
 
 impl StrictCodes {
-    fn count(&mut self, code: &str) {
+    pub(super) fn count(&mut self, code: &str) {
         if code == "module_failed" || code == "wrong_world" {
             self.module += 1;
         } else {
@@ -291,7 +255,7 @@ impl StrictCodes {
         }
     }
 
-    const fn exit_code(&self, strict: bool) -> u8 {
+    pub(super) const fn exit_code(&self, strict: bool) -> u8 {
         match (strict, self.evidence, self.module) {
             (false, ..) | (true, 0, 0) => exit::DONE,
             (true, 0, _) => exit::MODULE,
