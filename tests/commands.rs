@@ -255,7 +255,7 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
          import openai-batch {fixtures}/batch.jsonl\n\
          interpret {attempt}\ninterpret all\nreinterpret attempt {attempt}\n\
          reinterpret call {call}\nreinterpret all\nreinterpret all --dry-run\n\
-         state\nimpact\nstate call {call}\nstate task {task}\nshow {call}\nlog\noutput {attempt}\n\
+         state\nimpact\ndiff --from attempt-interpretation-v1 --to attempt-interpretation-v3\nstate call {call}\nstate task {task}\nshow {call}\nlog\noutput {attempt}\n\
          output {attempt} --store\nartifact cat {sha}\nmodule list\n\
          module show attempt-interpretation-v2\nwho-read {sha}\n\
          reads-of attempt-interpretation-v2\nverify\nverify --replay\ncheckpoint\n\

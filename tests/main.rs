@@ -29,6 +29,7 @@ mod crashes;
 mod credentials;
 mod damage;
 mod demo;
+mod diffing;
 mod disks;
 mod exactness;
 mod faults;

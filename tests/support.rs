@@ -25,6 +25,13 @@ pub(crate) const V2: [&str; 4] = [
     "attempt-policy-v2",
 ];
 
+pub(crate) const V3: [&str; 4] = [
+    "--interpreter",
+    "attempt-interpretation-v3",
+    "--policy",
+    "attempt-policy-v3",
+];
+
 /// The released modules, one line each, with comments.
 const HASHES: &str = include_str!("../interpreters/HASHES");
 
