@@ -4,16 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{TestHome, V1, V2, chat, exchange};
+use crate::support::{TestHome, V1, V2, V3, chat, exchange, text};
 
 fn of<'a>(arguments: &[&'a str], rules: &[&'a str]) -> Vec<&'a str> {
     [arguments, rules].concat()
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name]
-        .as_str()
-        .unwrap_or_else(|| panic!("no text {name} in {value}"))
 }
 
 /// A home with one exchange that v1 reads as complete and v2 as truncated.
@@ -341,4 +335,69 @@ fn bodies_of_every_kind_come_back_byte_for_byte() {
     let all = home.must(&of(&["reinterpret", "all"], &V2)).lines();
     assert_eq!(all.last().unwrap()["summary"]["refused"], 0);
     assert_eq!(home.must(&["verify"]).document()["verified"]["findings"], 0);
+}
+
+#[test]
+fn three_versions_stand_side_by_side_on_one_call_each_with_its_own_answer() {
+    let body = serde_json::json!({
+        "id": "chatcmpl-1",
+        "model": "kestrel-2",
+        "choices": [{
+            "index": 0,
+            "message": {
+                "role": "assistant",
+                "content": "Looking it up.",
+                "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}],
+            },
+            "finish_reason": "tool_calls",
+        }],
+    });
+    let lines = [exchange("one", "openai.chat", 200, &body.to_string())];
+    let (home, imported) = TestHome::importing(&lines);
+    let (call, attempt) = (text(&imported[0], "call"), text(&imported[0], "attempt"));
+    let mut before = Vec::new();
+    for (rules, state, status) in [
+        (V1, "complete", "succeeded"),
+        (V2, "unknown", "succeeded"),
+        (V3, "tool_call", "succeeded"),
+    ] {
+        let read = home.must(&[&["reinterpret", "call", call][..], &rules].concat());
+        assert_eq!(read.document()["status"], status, "{state}");
+        let events = home.must(&["log", "--call", call]).lines();
+        let states: Vec<_> = events
+            .iter()
+            .filter(|event| event["kind"] == "attempt.interpreted")
+            .map(|event| event["body"]["reading"]["generation_state"].clone())
+            .collect();
+        assert_eq!(states.last().unwrap(), state);
+        // What an earlier version said stands as it was.
+        assert_eq!(events[..before.len()], before[..]);
+        before = events;
+    }
+    let who: Vec<_> = home
+        .must(&["log", "--call", call])
+        .lines()
+        .iter()
+        .filter(|event| event["kind"] == "attempt.interpreted")
+        .map(|event| text(&event["body"]["module"], "label").to_owned())
+        .collect();
+    assert_eq!(
+        who,
+        [
+            "attempt-interpretation-v1",
+            "attempt-interpretation-v2",
+            "attempt-interpretation-v3"
+        ]
+    );
+    // Asked again, each gives its own historical answer, and none is recorded twice.
+    let count = home.event_count();
+    for (rules, state) in [(V1, "complete"), (V2, "unknown"), (V3, "tool_call")] {
+        let again = [&["reinterpret", "attempt", attempt], &rules[..2]].concat();
+        let again = home.must(&again).document();
+        assert_eq!(
+            (&again["generation_state"], &again["appended"]),
+            (&state.into(), &0.into())
+        );
+    }
+    assert_eq!(home.event_count(), count);
 }

@@ -333,3 +333,18 @@ fn an_unknown_task_and_an_unknown_call_are_told_as_such() {
         assert_eq!(message, format!("{what} \"nope\": {form}"));
     }
 }
+
+#[test]
+fn a_task_whose_outputs_nobody_may_accept_says_so() {
+    let home = TestHome::new();
+    let criteria = home.write("criteria", b"it is there");
+    let create = ["task", "create", "t", "--output", "o", "--criteria"];
+    let create = [&create[..], &[criteria.to_str().unwrap()]].concat();
+    let note = "nobody may accept its outputs: --grant ACTOR=accept allows it\n";
+    let said = |grants: &[&str]| home.must(&[&create[..], grants].concat()).stderr;
+    assert_eq!(said(&[]), note);
+    // A word that is written wrong grants nothing.
+    assert_eq!(said(&["--grant", "ada=acept"]), note);
+    assert_eq!(said(&["--grant", "ada=accept"]), "");
+    assert_eq!(said(&["--quiet"]), "");
+}

@@ -12,6 +12,22 @@
 //! 4. [`ending`], [`class`] and [`usage`] say what the words of a dialect mean:
 //!    tables without judgement about which word counts.
 //!
+//! ```
+//! use wire::{Dialect, coding, ending, framing, transcript};
+//!
+//! let body = br#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
+//! let decoded = coding::decode(body, &[]).unwrap();
+//! let framed = framing::split(Dialect::OpenaiChat, &decoded.bytes);
+//! let said = transcript::read(Dialect::OpenaiChat, &decoded.bytes, &framed);
+//!
+//! let choice = &said.choices[0];
+//! let reason = &choice.reasons[0].word;
+//! assert_eq!(choice.text.text, "Hi");
+//! assert_eq!(ending::of(Dialect::OpenaiChat, &reason.text), ending::Ending::Normal);
+//! assert_eq!(reason.cite.pointer, "/choices/0/finish_reason");
+//! assert_eq!(reason.cite.span.of(&decoded.bytes), br#""stop""#);
+//! ```
+//!
 //! Nothing here knows WebAssembly, and nothing needs `std`. Every function is
 //! pure and total: any bytes give a result, and no bytes stop the program.
 

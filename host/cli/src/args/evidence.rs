@@ -99,8 +99,9 @@ pub(crate) const ACCEPT_HELP: &str = "\
 Every reference is resolved from the ledger, and the output is made again from the preserved bytes \
 by the adopted interpreter; nothing that is given here is believed. The actor (--actor) must be \
 granted `accept` by the task and must not be the producer. An actor is a name, not authentication.
-Accepted: exit code 0, with the completion that follows. Refused: exit code 5, with every reason. \
-An identical repeat appends only what is missing.";
+Accepted: exit code 0, with the completion that follows. Refused: exit code 5, with every reason; \
+an actor without the grant, or an output that is accepted otherwise already, is refused for that \
+alone. An unknown task or policy is such a refusal, too. An identical repeat appends only what is missing.";
 
 pub(crate) const IMPACT_HELP: &str = "\
 A record rests on the status that its call had when it was made, or at --since if that is later. It \

@@ -28,7 +28,13 @@ pub(super) fn task_command(
             run,
         } => {
             let declaration = declaration(title, output, criteria, grant, run.as_deref())?;
-            task_created(&session.create_task(declaration)?, printer)
+            let accepts = |(_, capability): &(_, String)| capability == "accept";
+            let nobody = !declaration.grants.iter().any(accepts);
+            let code = task_created(&session.create_task(declaration)?, printer)?;
+            if nobody {
+                printer.say("nobody may accept its outputs: --grant ACTOR=accept allows it")?;
+            }
+            Ok(code)
         }
         TaskCommand::Show { task: name } => {
             task(&session.task_state(parse(name, "task")?)?, printer)
