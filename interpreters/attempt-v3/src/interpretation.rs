@@ -63,7 +63,11 @@ pub fn decode<'a>(observation: &Observation<'a>) -> Result<Decoded<'a>, Refusal>
 pub fn open<'a>(observation: &Observation<'a>) -> Result<Opened<'a>, Refusal> {
     let dialect = Dialect::of(observation.dialect);
     let decoded = decode(observation)?;
-    let framed = dialect.map(|dialect| framing::split(dialect, &decoded.bytes));
+    let split = dialect.map(|dialect| framing::split(dialect, &decoded.bytes));
+    let framed = split.transpose().map_err(|_full| Refusal {
+        code: "too_many_events",
+        detail: format!("the body has more than {} events", framing::FRAMES_MAX),
+    })?;
     Ok(Opened {
         dialect,
         decoded,
@@ -330,8 +334,13 @@ fn facts(reading: &mut Reading<'_>, transcript: &Transcript<'_>) {
         let documents = u64::from(transcript.documents);
         facts.push(("documents", Fact::Count(documents)));
     }
+    let left_out = transcript
+        .choices
+        .first()
+        .map_or(0, |one| one.calls_left_out);
     let counts = [
         ("malformed_frames", transcript.malformed),
+        ("calls_left_out", left_out),
         ("checksum_errors", transcript.checksum_errors),
     ];
     for (name, count) in counts {
@@ -340,6 +349,7 @@ fn facts(reading: &mut Reading<'_>, transcript: &Transcript<'_>) {
         }
     }
     let flags = [
+        ("choices_left_out", transcript.has_surplus()),
         (
             "unterminated_last_event",
             transcript.last == Last::Unterminated,

@@ -328,3 +328,47 @@ fn an_exception_in_an_event_stream_is_an_error_of_its_type() {
         assert_eq!(seen.text().as_deref(), Some("Hi"));
     }
 }
+
+#[test]
+fn what_passes_a_bound_is_left_out_and_said_or_refused() {
+    let choices = r#"{"message":{"content":"a"},"finish_reason":"stop"},"#.repeat(3_000);
+    let body = format!(r#"{{"choices":[{}]}}"#, choices.trim_end_matches(','));
+    let seen = chat(body);
+    assert!(seen.has_fact("choices_left_out"));
+    let kept = seen.read(|reading, _| reading.choices.len()).unwrap();
+    assert_eq!((kept, seen.state()), (1024, "complete"));
+    let calls = r#"{"id":"c","function":{"name":"f","arguments":"{}"}},"#.repeat(5_000);
+    let calls = calls.trim_end_matches(',');
+    let body = format!(
+        r#"{{"choices":[{{"message":{{"tool_calls":[{calls}]}},"finish_reason":"stop"}}]}}"#
+    );
+    let seen = chat(body);
+    assert!(seen.has_fact("calls_left_out"));
+    let kept = seen.read(|reading, _| reading.tool_calls.len()).unwrap();
+    assert_eq!((kept, seen.state()), (4096, "tool_call"));
+    let refusal = chat("data:1\n\n".repeat(750_001))
+        .read(|_, _| ())
+        .unwrap_err();
+    assert_eq!(refusal.code, "too_many_events");
+    assert_eq!(refusal.detail, "the body has more than 750000 events");
+}
+
+#[test]
+fn many_reasons_of_one_answer_never_make_it_complete() {
+    let reasons = |words: &[String]| -> String {
+        let event = |word: &String| {
+            format!(
+                r#"{{"choices":[{{"index":0,"delta":{{"content":"a"}},"finish_reason":"{word}"}}]}}"#
+            )
+        };
+        let events: Vec<_> = words.iter().map(event).collect();
+        let events: Vec<_> = events.iter().map(String::as_str).collect();
+        sse(&events)
+    };
+    let mut words: Vec<_> = (0..200).map(|word| format!("word{word}")).collect();
+    words.insert(0, "stop".to_owned());
+    words.push("length".to_owned());
+    assert_eq!(chat(reasons(&words)).state(), "unknown");
+    let same = vec!["stop".to_owned(); 5_000];
+    assert_eq!(chat(reasons(&same)).state(), "complete");
+}

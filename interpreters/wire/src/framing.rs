@@ -104,6 +104,14 @@ pub enum Damage {
     Malformed,
 }
 
+/// The frames of one body that are kept. An honest event is never so short that a
+/// body of 64 MiB has more.
+pub const FRAMES_MAX: usize = 750_000;
+
+/// A body has more than [`FRAMES_MAX`] frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManyFrames;
+
 /// A body in frames.
 #[derive(Debug, Clone)]
 pub struct Framed {
@@ -119,8 +127,6 @@ pub struct Framed {
     pub stray: u32,
     /// Messages whose checksum does not fit.
     pub checksum_errors: u32,
-    /// Whether the framing itself has an end, and it is there.
-    pub closed: bool,
 }
 
 impl Framed {
@@ -132,8 +138,15 @@ impl Framed {
             damage: None,
             stray: 0,
             checksum_errors: 0,
-            closed: false,
         }
+    }
+
+    fn push(&mut self, frame: Frame) -> Result<(), TooManyFrames> {
+        if self.frames.len() >= FRAMES_MAX {
+            return Err(TooManyFrames);
+        }
+        self.frames.push(frame);
+        Ok(())
     }
 
     /// Returns a reader of a frame's text.
@@ -153,7 +166,7 @@ impl Framed {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Finds the frames of a decoded body.
-pub fn split(dialect: Dialect, body: &[u8]) -> Framed {
+pub fn split(dialect: Dialect, body: &[u8]) -> Result<Framed, TooManyFrames> {
     if eventstream::starts(body) {
         return event_stream(dialect, body);
     }
@@ -166,14 +179,14 @@ pub fn split(dialect: Dialect, body: &[u8]) -> Framed {
     let text = rest.trim_ascii_start();
     let start = body.len() - text.len();
     match text.first() {
-        None => Framed::new(Form::Empty),
-        Some(b'{') => documents(body, start),
+        None => Ok(Framed::new(Form::Empty)),
+        Some(b'{') => Ok(documents(body, start)),
         Some(b'[') => array(body, start),
         Some(_) if sse::starts(text) => events(body, start),
         Some(_) => {
             let mut framed = Framed::new(Form::Other);
             framed.damage = Some(Damage::Malformed);
-            framed
+            Ok(framed)
         }
     }
 }
@@ -195,10 +208,11 @@ const fn damage(fault: Fault) -> Damage {
 }
 
 /// The entries of an array; an entry that the bytes cut short counts as cut.
-fn array(body: &[u8], start: usize) -> Framed {
+fn array(body: &[u8], start: usize) -> Result<Framed, TooManyFrames> {
     let mut framed = Framed::new(Form::JsonArray);
     let end = body.len();
     let mut reader = Reader::new(body, Span { start, end }, Source::Body);
+    let mut full = Ok(());
     let read = reader.array(|reader, _| {
         reader.kind()?;
         let start = reader.position();
@@ -207,40 +221,43 @@ fn array(body: &[u8], start: usize) -> Framed {
             start,
             end: entry.map_or(end, |span| span.end),
         };
-        framed.frames.push(Frame {
+        full = framed.push(Frame {
             terminated: entry.is_ok(),
             ..Frame::document(text)
         });
+        if full.is_err() {
+            return Err(Fault::Syntax);
+        }
         entry.map(drop)
     });
+    full?;
     match read {
         Ok(()) => {
-            framed.closed = true;
             if !reader.at_end() {
                 framed.stray += 1;
             }
         }
         Err(fault) => framed.damage = Some(damage(fault)),
     }
-    framed
+    Ok(framed)
 }
 
-fn events(body: &[u8], start: usize) -> Framed {
+fn events(body: &[u8], start: usize) -> Result<Framed, TooManyFrames> {
     let mut framed = Framed::new(Form::Sse);
     let mut events = Events::new(body, start);
     for event in events.by_ref() {
-        framed.frames.push(Frame {
+        framed.push(Frame {
             name: event.name,
             shape: event.shape,
             terminated: event.terminated,
             ..Frame::document(event.data)
-        });
+        })?;
     }
     framed.stray = events.stray_lines;
-    framed
+    Ok(framed)
 }
 
-fn event_stream(dialect: Dialect, body: &[u8]) -> Framed {
+fn event_stream(dialect: Dialect, body: &[u8]) -> Result<Framed, TooManyFrames> {
     let mut framed = Framed::new(Form::EventStream);
     for message in Messages::new(body) {
         let message = match message {
@@ -274,9 +291,9 @@ fn event_stream(dialect: Dialect, body: &[u8]) -> Framed {
         } else {
             frame
         };
-        framed.frames.push(frame);
+        framed.push(frame)?;
     }
-    framed
+    Ok(framed)
 }
 
 /// Takes the document out of `{"bytes":"<base64>"}`, if that is what it is in.

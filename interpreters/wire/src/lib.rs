@@ -17,7 +17,7 @@
 //!
 //! let body = br#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
 //! let decoded = coding::decode(body, &[]).unwrap();
-//! let framed = framing::split(Dialect::OpenaiChat, &decoded.bytes);
+//! let framed = framing::split(Dialect::OpenaiChat, &decoded.bytes).unwrap();
 //! let said = transcript::read(Dialect::OpenaiChat, &decoded.bytes, &framed);
 //!
 //! let choice = &said.choices[0];

@@ -14,6 +14,15 @@ use crate::{Dialect, complaint, provider};
 /// further places.
 pub const PIECES_MAX: usize = 4096;
 
+/// Answers of one response that are kept.
+pub const CHOICES_MAX: usize = 1024;
+
+/// Calls of one answer that are kept.
+pub const CALLS_MAX: usize = 4096;
+
+/// Different reasons of one answer that are kept.
+const REASONS_MAX: usize = 64;
+
 /// Text that may have come in pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text<'a> {
@@ -100,6 +109,8 @@ pub struct Choice<'a> {
     pub hosted: u32,
     /// Whether reasoning was sent.
     pub reasoning: bool,
+    /// Calls that are left out because there are more than [`CALLS_MAX`].
+    pub calls_left_out: u32,
     /// Which call the pieces of a slot belong to, by slot.
     slots: Vec<(u32, usize)>,
 }
@@ -124,7 +135,9 @@ impl<'a> Choice<'a> {
         let call = match held {
             Some(held) if same => held,
             Some(_) | None => {
-                self.calls.push(Call::default());
+                if !self.add(Call::default()) {
+                    return None;
+                }
                 self.calls.len() - 1
             }
         };
@@ -143,12 +156,33 @@ impl<'a> Choice<'a> {
         Some(call)
     }
 
+    /// Adds a call of its own. Returns whether there is room for it.
+    pub(crate) fn add(&mut self, call: Call<'a>) -> bool {
+        let room = self.calls.len() < CALLS_MAX;
+        if room {
+            self.calls.push(call);
+        } else {
+            self.calls_left_out = self.calls_left_out.saturating_add(1);
+        }
+        room
+    }
+
+    /// Adds a reason. The same word again says nothing new.
+    fn end(&mut self, reason: Reason<'a>) {
+        let known = |one: &Reason<'a>| one.word.text == reason.word.text;
+        if self.reasons.len() < REASONS_MAX && !self.reasons.iter().any(known) {
+            self.reasons.push(reason);
+        }
+    }
+
     /// Takes over what a piece of the same answer says.
     pub(crate) fn absorb(&mut self, piece: Self) {
         self.text.append(piece.text);
         self.refusal.append(piece.refusal);
-        self.reasons.extend(piece.reasons);
-        self.calls.extend(piece.calls);
+        for call in piece.calls {
+            self.add(call);
+        }
+        self.calls_left_out = self.calls_left_out.saturating_add(piece.calls_left_out);
         self.hosted = self.hosted.saturating_add(piece.hosted);
         self.reasoning |= piece.reasoning;
         if self.media.is_none() {
@@ -218,6 +252,8 @@ pub struct Transcript<'a> {
     pub recognised: u32,
     /// What had to be forgiven.
     pub notes: Notes,
+    /// What answers beyond [`CHOICES_MAX`] say, all in one; it is not read.
+    surplus: Option<Choice<'a>>,
 }
 
 impl<'a> Transcript<'a> {
@@ -242,6 +278,7 @@ impl<'a> Transcript<'a> {
                 lossy: 0,
                 non_finite: 0,
             },
+            surplus: None,
         }
     }
 
@@ -253,6 +290,9 @@ impl<'a> Transcript<'a> {
             .binary_search_by_key(&index, |choice| choice.index)
         {
             Ok(place) => place,
+            Err(_) if self.choices.len() >= CHOICES_MAX => {
+                return self.surplus.get_or_insert_default();
+            }
             Err(place) => {
                 let choice = Choice {
                     index,
@@ -274,7 +314,12 @@ impl<'a> Transcript<'a> {
 
     pub(crate) fn reason(&mut self, index: u32, word: Cited<'a>) {
         let document = self.documents;
-        self.choice(index).reasons.push(Reason { word, document });
+        self.choice(index).end(Reason { word, document });
+    }
+
+    /// Returns whether there are more answers than are kept.
+    pub const fn has_surplus(&self) -> bool {
+        self.surplus.is_some()
     }
 
     pub(crate) fn named(&mut self, reader: &mut Reader<'a>) -> Result<()> {

@@ -303,7 +303,7 @@ fn tool_call<'a>(
             ..Call::default()
         };
         add(&mut call, piece.name, piece.arguments);
-        choice.calls.push(call);
+        choice.add(call);
         return Ok(());
     }
     let position = u32::try_from(position).unwrap_or(u32::MAX);

@@ -239,6 +239,6 @@ fn old_call<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> 
         }
         Ok(())
     })?;
-    choice.calls.push(call);
+    choice.add(call);
     Ok(())
 }

@@ -140,6 +140,6 @@ fn call<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> {
         }
         Ok(())
     })?;
-    choice.calls.push(call);
+    choice.add(call);
     Ok(())
 }

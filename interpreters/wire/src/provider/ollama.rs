@@ -74,6 +74,6 @@ fn call<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> {
         }),
         _ => reader.skip().map(drop),
     })?;
-    choice.calls.push(call);
+    choice.add(call);
     Ok(())
 }

@@ -250,6 +250,6 @@ fn call<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> {
     if call.id.is_none() {
         call.id = item_id;
     }
-    choice.calls.push(call);
+    choice.add(call);
     Ok(())
 }
