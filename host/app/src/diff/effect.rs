@@ -10,7 +10,7 @@ use model::projection::{Operation, TaskState};
 use model::{CallId, EventId, TaskId};
 use serde::Serialize;
 
-use super::{CallDiff, Comparison, Pair};
+use super::{CallDiff, Comparison, Decided, Pair};
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::Evidence;
@@ -26,14 +26,14 @@ pub struct NextStep {
     pub reason: String,
 }
 
-/// A record that would rest on what was replaced.
+/// A record that would rest on what was replaced: an acceptance or a completion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MovedRecord {
     /// What it is.
     pub kind: Resting,
     /// The record.
     pub record: EventId,
-    /// The output, for an acceptance or a completion.
+    /// The output that it is about.
     pub output: Option<String>,
     /// How far its basis would move.
     pub moved: projection::impact::Move,
@@ -44,7 +44,7 @@ pub struct MovedRecord {
 pub struct Effect {
     /// What would be next.
     pub next: Pair<NextStep>,
-    /// Acceptances, completions and replays that would move.
+    /// Acceptances and completions that would move.
     pub moved: Pair<Vec<MovedRecord>>,
 }
 
@@ -58,7 +58,9 @@ impl Session {
         diff: &CallDiff,
         last: u64,
     ) -> Result<Option<Effect>, AppError> {
-        if diff.status.is_none() {
+        // Without a task, only a status can change what is next.
+        let same = |pair: &Pair<Decided>| diff.task.is_none() && pair.from == pair.to;
+        if diff.status.as_ref().is_none_or(same) {
             return Ok(None);
         }
         let side = |planner: &Planner<'_>| {
