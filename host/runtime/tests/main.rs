@@ -18,6 +18,7 @@ mod determinism;
 mod golden;
 mod limits;
 mod loading;
+mod pricing;
 mod released;
 mod results;
 mod scan;
