@@ -1,6 +1,7 @@
 //! The command line.
 
 mod call;
+mod cost;
 mod evidence;
 mod import;
 mod work;
@@ -12,11 +13,12 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use call::{
     CallCommand, CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs,
 };
+pub(crate) use cost::{CostCommand, PricesArgs};
 pub(crate) use evidence::{AcceptArgs, CheckCommand, CheckRunArgs, DeriveArgs};
 pub(crate) use import::{ChoiceArgs, ImportArgs, ImportCommand};
 pub(crate) use work::{
-    ArtifactCommand, InterpretArgs, LogArgs, ModuleCommand, OutputArgs, ReinterpretCommand,
-    RulesArgs, StateCommand, TaskCommand, VerifyArgs,
+    ArtifactCommand, FilterArgs, InterpretArgs, LogArgs, ModuleCommand, OutputArgs,
+    ReinterpretCommand, RulesArgs, StateCommand, TaskCommand, VerifyArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -123,6 +125,9 @@ pub(crate) enum Command {
     /// Read preserved bytes again, decide again, and record it beside what is there
     #[command(subcommand)]
     Reinterpret(ReinterpretCommand),
+    /// Compute what responses cost by a table of prices, and record it, once per table
+    #[command(subcommand, after_help = cost::COST_HELP)]
+    Cost(CostCommand),
     /// Show what counts now and why; append nothing
     State {
         #[command(subcommand)]

@@ -3,6 +3,7 @@
 mod bulk;
 mod call;
 mod check;
+mod cost;
 mod evidence;
 mod impact;
 mod import;
@@ -59,6 +60,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Import(_)
         | Command::Interpret(_)
         | Command::Reinterpret(_)
+        | Command::Cost(_)
         | Command::State { .. }
         | Command::Impact { .. }
         | Command::Show { .. }
@@ -125,6 +127,7 @@ fn in_session(
             bulk::interpret(args, session, printer)
         }
         Command::Reinterpret(command) => bulk::reinterpret(command, session, printer),
+        Command::Cost(command) => cost::run(command, session, printer),
         Command::State { of } => view::state(of.as_ref(), session, printer),
         Command::Impact { since } => {
             printer.stop_when_closed();

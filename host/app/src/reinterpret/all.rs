@@ -342,7 +342,7 @@ fn item(call: CallId, events: &[Placed], plan: Planned, dry: bool) -> Result<Bul
 }
 
 impl Filters {
-    fn let_through(&self, events: &[Placed]) -> bool {
+    pub(crate) fn let_through(&self, events: &[Placed]) -> bool {
         let wanted = |filter: &Option<String>, found: Option<&str>| {
             filter.as_deref().is_none_or(|filter| found == Some(filter))
         };

@@ -126,25 +126,32 @@ pub(crate) enum ReinterpretCommand {
     All {
         #[command(flatten)]
         rules: RulesArgs,
-        /// Only calls of this dialect
-        #[arg(long, value_name = "DIALECT")]
-        dialect: Option<String>,
-        /// Only calls of this provider
-        #[arg(long, value_name = "PROVIDER")]
-        provider: Option<String>,
-        /// Only calls of this task
-        #[arg(long, value_name = "TASK")]
-        task: Option<String>,
-        /// Only calls whose adopted status is this
-        #[arg(long, value_name = "STATUS")]
-        status: Option<StatusArg>,
-        /// Only calls imported under this name
-        #[arg(long, value_name = "ID")]
-        external_id: Option<String>,
+        #[command(flatten)]
+        filters: FilterArgs,
         /// Exit with 4 or 7 when a call was refused
         #[arg(long)]
         strict: bool,
     },
+}
+
+/// Which calls; every filter that is given must fit.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    /// Only calls of this dialect
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) dialect: Option<String>,
+    /// Only calls of this provider
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    /// Only calls of this task
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// Only calls whose adopted status is this
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<StatusArg>,
+    /// Only calls imported under this name
+    #[arg(long, value_name = "ID")]
+    pub(crate) external_id: Option<String>,
 }
 
 /// An adopted status.

@@ -9,7 +9,7 @@ use app::{AppError, Session};
 use model::reading::GenerationState;
 
 use super::{parse, printed};
-use crate::args::{InterpretArgs, ReinterpretCommand, RulesArgs};
+use crate::args::{FilterArgs, InterpretArgs, ReinterpretCommand, RulesArgs};
 use crate::exit;
 use crate::printer::Printer;
 use crate::progress::Bar;
@@ -101,26 +101,28 @@ pub(super) fn reinterpret(
         }
         ReinterpretCommand::All {
             rules,
-            dialect,
-            provider,
-            task,
-            status,
-            external_id,
+            filters: chosen,
             strict,
-        } => {
-            let filters = Filters {
-                dialect: dialect.as_deref().map(known_dialect).transpose()?,
-                provider: provider.clone(),
-                task: task
-                    .as_deref()
-                    .map(|task| parse(task, "task"))
-                    .transpose()?,
-                status: status.map(Into::into),
-                external_id: external_id.clone(),
-            };
-            reinterpret_all(&filters, &options(rules), *strict, session, printer)
-        }
+        } => reinterpret_all(
+            &filters(chosen)?,
+            &options(rules),
+            *strict,
+            session,
+            printer,
+        ),
     }
+}
+
+/// Returns the filters as the application takes them.
+pub(super) fn filters(args: &FilterArgs) -> Result<Filters, AppError> {
+    let task = args.task.as_deref();
+    Ok(Filters {
+        dialect: args.dialect.as_deref().map(known_dialect).transpose()?,
+        provider: args.provider.clone(),
+        task: task.map(|task| parse(task, "task")).transpose()?,
+        status: args.status.map(Into::into),
+        external_id: args.external_id.clone(),
+    })
 }
 
 fn known_dialect(name: &str) -> Result<String, AppError> {
@@ -178,7 +180,7 @@ fn call_done(done: &CallReinterpretation, printer: &mut Printer) -> anyhow::Resu
     }
 }
 
-fn appended(appended: u64, would_append: Option<u64>) -> String {
+pub(super) fn appended(appended: u64, would_append: Option<u64>) -> String {
     match would_append {
         Some(count) => format!("{count} events would be appended"),
         None => format!("{appended} events appended"),
@@ -277,13 +279,13 @@ fn matrix(cells: &[MatrixCell]) -> Vec<String> {
 
 /// What a strict run exits with: the class of the refusals.
 #[derive(Debug, Default)]
-struct StrictCodes {
+pub(super) struct StrictCodes {
     evidence: u64,
     module: u64,
 }
 
 impl StrictCodes {
-    fn count(&mut self, code: &str) {
+    pub(super) fn count(&mut self, code: &str) {
         if code == "module_failed" || code == "wrong_world" {
             self.module += 1;
         } else {
@@ -291,7 +293,7 @@ impl StrictCodes {
         }
     }
 
-    const fn exit_code(&self, strict: bool) -> u8 {
+    pub(super) const fn exit_code(&self, strict: bool) -> u8 {
         match (strict, self.evidence, self.module) {
             (false, ..) | (true, 0, 0) => exit::DONE,
             (true, 0, _) => exit::MODULE,
