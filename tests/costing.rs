@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::faults::{killed, traced};
+use crate::outside::{agree, both_find, python_is_here};
 use crate::support::{Ran, TestHome, exchange, root, text};
 
 const V3: [&str; 4] = [
@@ -123,7 +124,31 @@ fn an_attempt_is_priced_exactly_and_once() {
     // The table is kept as it was given.
     let kept = home.artifact(body["config_sha256"].as_str().unwrap());
     assert_eq!(fs::read(kept).unwrap(), fs::read(prices()).unwrap());
-    home.must(&["verify", "--replay"]);
+    let verified = &home.must(&["verify", "--replay"]).document()["verified"];
+    assert_eq!(
+        (&verified["replayed"], &verified["replayed_costs"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(verified["not_comparable"], 0);
+    // Without the table nothing can be compared; that it is gone is the finding.
+    fs::remove_file(home.artifact(body["config_sha256"].as_str().unwrap())).unwrap();
+    let verified = home.run(&["verify", "--replay"]);
+    assert_eq!(verified.code, 3, "{verified:?}");
+    assert_eq!(verified.lines().last().unwrap()["verified"]["findings"], 1);
+}
+
+#[test]
+fn a_reader_from_outside_agrees_about_costs_and_misses_a_table() {
+    if !python_is_here() {
+        return;
+    }
+    let (home, _) = home_of(&[cached("one"), uncached("two")]);
+    cost(&home, &["all"], &prices());
+    agree(&home);
+    let table = recorded(&home)[0]["body"]["config_sha256"].clone();
+    let table = table.as_str().unwrap();
+    fs::remove_file(home.artifact(table)).unwrap();
+    both_find(&home, &[&format!("artifact {table}")]);
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub use sum::Total;
 use crate::context::Session;
 use crate::error::AppError;
 use crate::evidence::Evidence;
-use plan::{Interpreters, Planner, Target};
+use plan::Target;
+pub(crate) use plan::{Interpreters, Planner};
 use sum::Totals;
 
 /// How to compute costs.

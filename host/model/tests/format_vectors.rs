@@ -265,7 +265,6 @@ fn unique_key(name: &str, key: &UniqueKey<'_>, parts: &[Vec<u8>]) -> (String, Va
 
 fn unique_key_vectors() -> Value {
     use UniqueKey::{Acceptance, Cost, Import, Label, Reading, Reinterpretation};
-    let priced = EventId::from_bytes([0xb1; 16]);
     let [attempt, call, task, prior] = [[0xa1; 16], [0xc1; 16], [0x71; 16], [0xe1; 16]];
     let [module, policy, config, line] =
         ["interpreter", "policy", "config", "line"].map(|text| Digest::of(text.as_bytes()));
@@ -323,12 +322,8 @@ fn unique_key_vectors() -> Value {
         ),
         unique_key(
             "cost",
-            &Cost(priced, module, config),
-            &[
-                part('P', priced.as_bytes()),
-                of_module.clone(),
-                configured.clone(),
-            ],
+            &Cost(EventId::from_bytes(prior), module, config),
+            &[part('P', &prior), of_module.clone(), configured.clone()],
         ),
     ];
     Value::Object(vectors.into_iter().collect())

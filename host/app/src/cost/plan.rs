@@ -100,7 +100,7 @@ type Key = (Digest, Option<Digest>);
 
 /// The interpreters that made the readings.
 #[derive(Default)]
-pub(super) struct Interpreters(BTreeMap<Key, LoadedInterpreter>);
+pub(crate) struct Interpreters(BTreeMap<Key, LoadedInterpreter>);
 
 impl Interpreters {
     /// Makes those ready that are needed to make readings again.
@@ -113,16 +113,26 @@ impl Interpreters {
     ) -> Result<(), AppError> {
         let by = (pricing.module.sha256, pricing.table_sha256());
         for target in targets {
-            if standing(events, target.reading, by).is_some() {
-                continue;
+            if standing(events, target.reading, by).is_none() {
+                self.load_one(session, events, target.reading)?;
             }
-            let Some((_, body)) = recorded(events, target.reading) else {
-                continue;
-            };
-            let key = (body.module.sha256, body.config_sha256);
-            if let Entry::Vacant(vacant) = self.0.entry(key) {
-                vacant.insert(session.load_recorded_interpreter(&body.module, key.1)?);
-            }
+        }
+        Ok(())
+    }
+
+    /// Makes the interpreter of one reading ready.
+    pub(crate) fn load_one(
+        &mut self,
+        session: &mut Session,
+        events: &[Placed],
+        reading: EventId,
+    ) -> Result<(), AppError> {
+        let Some((_, body)) = recorded(events, reading) else {
+            return Ok(());
+        };
+        let key = (body.module.sha256, body.config_sha256);
+        if let Entry::Vacant(vacant) = self.0.entry(key) {
+            vacant.insert(session.load_recorded_interpreter(&body.module, key.1)?);
         }
         Ok(())
     }
@@ -145,10 +155,10 @@ pub(super) struct Planned {
 }
 
 /// What costs are computed with; it is shared by all threads of a bulk run.
-pub(super) struct Planner<'a> {
-    pub(super) pricing: &'a LoadedPricing,
-    pub(super) interpreters: &'a Interpreters,
-    pub(super) evidence: &'a Evidence,
+pub(crate) struct Planner<'a> {
+    pub(crate) pricing: &'a LoadedPricing,
+    pub(crate) interpreters: &'a Interpreters,
+    pub(crate) evidence: &'a Evidence,
 }
 
 impl Planner<'_> {
@@ -182,7 +192,12 @@ impl Planner<'_> {
         })
     }
 
-    fn compute(&self, events: &[Placed], reading: EventId) -> Result<CostComputed, AppError> {
+    /// Makes a reading again from the preserved bytes, and prices it.
+    pub(crate) fn compute(
+        &self,
+        events: &[Placed],
+        reading: EventId,
+    ) -> Result<CostComputed, AppError> {
         let damaged = |what: &str| AppError::Damage(format!("reading {reading} has no {what}"));
         let (_, body) = recorded(events, reading).ok_or_else(|| damaged("event"))?;
         let observation = body.inputs.observation;

@@ -5,7 +5,7 @@ use std::path::Path;
 use model::Digest;
 use model::name::Mod;
 use model::pricing::{Cost, PriceRequest};
-use runtime::{Pricing, World};
+use runtime::{Compiled, Pricing, World};
 use store::Artifacts;
 
 use super::rules::{Configuration, failed, keep};
@@ -46,13 +46,38 @@ impl Session {
         table: &Path,
     ) -> Result<LoadedPricing, AppError> {
         let (module, compiled) = self.load_of_world(name, World::Pricing)?;
+        let table = Configuration::load(table)?;
+        self.ready_pricing(module, table, &compiled)
+    }
+
+    /// Makes the module of a recorded cost ready, with the table that it names.
+    pub(crate) fn load_recorded_pricing(
+        &mut self,
+        module: &Mod,
+        table: Digest,
+    ) -> Result<LoadedPricing, AppError> {
+        let bytes = self.artifacts.get(table)?.as_slice().to_vec();
+        let table = Configuration {
+            sha256: table,
+            bytes,
+        };
+        let compiled = self.load_compiled(module)?;
+        self.ready_pricing(module.clone(), table, &compiled)
+    }
+
+    fn ready_pricing(
+        &mut self,
+        module: Mod,
+        table: Configuration,
+        compiled: &Compiled,
+    ) -> Result<LoadedPricing, AppError> {
         let program = self
             .sandbox()?
-            .pricing(&compiled)
+            .pricing(compiled)
             .map_err(|error| super::unloadable(module.label.as_str(), error))?;
         Ok(LoadedPricing {
             module,
-            table: Configuration::load(table)?,
+            table,
             program,
         })
     }

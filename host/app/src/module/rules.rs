@@ -341,7 +341,7 @@ impl Session {
         })
     }
 
-    fn load_compiled(&mut self, module: &Mod) -> Result<Compiled, AppError> {
+    pub(super) fn load_compiled(&mut self, module: &Mod) -> Result<Compiled, AppError> {
         let bytes = self.module_bytes(module)?;
         let label = module.label.as_str();
         let (compiled, notice) = self.compiler().load(label, module.sha256, &bytes)?;
