@@ -2,6 +2,7 @@
 //! not known, refused when the bytes are gone.
 
 use std::fs;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -430,6 +431,27 @@ fn the_day_of_an_imported_response_is_that_of_its_date_header() {
         let done = cost(&home, &["attempt", text(imported, "attempt")], &table).document();
         assert_eq!(text(&done, "amount"), amount);
     }
+}
+
+#[test]
+fn processes_at_once_record_each_cost_once() {
+    let (home, _) = home_of(&[cached("one"), cached("two")]);
+    let prices = prices();
+    let children: Vec<_> = (0..4)
+        .map(|_each| {
+            let mut command = home.command(&["--json", "cost", "all", "--prices", &prices]);
+            let piped = Stdio::piped;
+            command.stdout(piped()).stderr(piped()).spawn().unwrap()
+        })
+        .collect();
+    let mut appended = 0;
+    for child in children {
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        appended += ran.lines()[2]["summary"]["appended"].as_u64().unwrap();
+    }
+    assert_eq!((appended, recorded(&home).len()), (2, 2));
+    home.must(&["verify"]);
 }
 
 #[test]

@@ -109,7 +109,7 @@ pub struct ModuleDetail {
     pub contract: String,
     /// What it imports: always nothing.
     pub imports: Vec<String>,
-    /// Readings or decisions that name it.
+    /// Readings, decisions or costs that name it.
     pub records: u64,
 }
 
