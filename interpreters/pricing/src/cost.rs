@@ -121,25 +121,13 @@ fn rates<'r>(usage: &Usage<'_>, row: &'r Row<'_>) -> [Option<&'r Rates>; 2] {
         return [Some(&row.rates), None];
     };
     let large = usage.input.is_some_and(|input| input > *tokens);
-    match (usage.input, input_trust(usage), large) {
+    match (usage.input, usage.input_trust(), large) {
         (Some(_), Trust::Sound | Trust::AtLeast, true) => [Some(above), None],
         (Some(_), Trust::Sound, false) => [Some(&row.rates), None],
         (None, _, _) | (Some(_), Trust::AtLeast | Trust::Contradictory, _) => {
             [Some(&row.rates), Some(above)]
         }
     }
-}
-
-fn input_trust(usage: &Usage<'_>) -> Trust {
-    usage.trust(&[
-        ("input", usage.input),
-        ("cached_input", usage.cached_input),
-        ("cache_write", usage.cache_write),
-    ])
-}
-
-fn output_trust(usage: &Usage<'_>) -> Trust {
-    usage.trust(&[("output", usage.output), ("reasoning", usage.reasoning)])
 }
 
 /// Adds the parts that are not reported and have a price of their own.
@@ -194,7 +182,7 @@ fn bound(usage: &Usage<'_>, rates: &Rates) -> Result<Option<Decimal>, Overflow> 
 }
 
 fn input_bound(usage: &Usage<'_>, rates: &Rates) -> Result<Option<Decimal>, Overflow> {
-    if input_trust(usage) == Trust::Contradictory {
+    if usage.input_trust() == Trust::Contradictory {
         return Ok(None);
     }
     let parts = [
@@ -221,7 +209,7 @@ fn input_bound(usage: &Usage<'_>, rates: &Rates) -> Result<Option<Decimal>, Over
 }
 
 fn output_bound(usage: &Usage<'_>, rates: &Rates) -> Result<Option<Decimal>, Overflow> {
-    if output_trust(usage) == Trust::Contradictory {
+    if usage.output_trust() == Trust::Contradictory {
         return Ok(None);
     }
     let cheaper = rates.output.min(rates.reasoning)?;

@@ -69,21 +69,40 @@ impl Usage<'_> {
         self.doubts().any(|(name, _)| name == component)
     }
 
-    /// Returns how far the counts of some components can be believed. A count that
-    /// is doubted and not there says nothing wrong.
-    pub(crate) fn trust(&self, components: &[(&str, Option<u64>)]) -> Trust {
+    /// Returns how far the input and its parts can be believed.
+    pub(crate) fn input_trust(&self) -> Trust {
+        if self.cache_exceeds_input() {
+            return Trust::Contradictory;
+        }
+        let parts = [
+            ("cached_input", self.cached_input),
+            ("cache_write", self.cache_write),
+        ];
+        self.trust(("input", self.input), &parts)
+    }
+
+    /// Returns how far the output and its part can be believed.
+    pub(crate) fn output_trust(&self) -> Trust {
+        let parts = [("reasoning", self.reasoning)];
+        self.trust(("output", self.output), &parts)
+    }
+
+    /// A count that is doubted and not there says nothing wrong. Only of the whole
+    /// does a count that is too small leave a bound: more of a part may cost less.
+    fn trust(&self, whole: (&str, Option<u64>), parts: &[(&str, Option<u64>)]) -> Trust {
         let mut trust = Trust::Sound;
         for (name, word) in self.doubts() {
-            let counted = components
-                .iter()
-                .any(|(component, count)| *component == name && count.is_some());
-            if !counted {
-                continue;
-            }
-            if !word.starts_with("lower_bound:") {
+            let counted =
+                |(component, count): &(&str, Option<u64>)| *component == name && count.is_some();
+            if parts.iter().any(counted) {
                 return Trust::Contradictory;
             }
-            trust = Trust::AtLeast;
+            if counted(&whole) {
+                if !word.starts_with("lower_bound:") {
+                    return Trust::Contradictory;
+                }
+                trust = Trust::AtLeast;
+            }
         }
         trust
     }

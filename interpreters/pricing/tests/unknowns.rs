@@ -116,6 +116,14 @@ fn a_count_that_is_doubted_leaves_the_amount_open() {
         let why = format!("output: {word}");
         assert_eq!(unknown(counts, rates), least(bound, &why));
     }
+    // More of a part may cost less, so a part that is too small leaves no bound.
+    let diagnostics = [("cached_input", "lower_bound:of_a_part")];
+    let counts = Usage {
+        diagnostics: &diagnostics,
+        ..usage([Some(10), Some(20), Some(2), None, None])
+    };
+    let expected = least("0.00004", "cached_input: lower_bound:of_a_part");
+    assert_eq!(unknown(counts, rates), expected);
     let diagnostics = [("cached_input", "invalid_value:negative")];
     let counts = Usage {
         diagnostics: &diagnostics,
@@ -131,6 +139,12 @@ fn counts_that_contradict_each_other_are_no_basis_whether_named_or_not() {
     let cases = [
         (
             usage([Some(10), Some(20), Some(8), Some(3), None]),
+            ("cached_input", "cache_components_exceed_input"),
+            "0.00004",
+        ),
+        (
+            // So is one part that is more than the whole.
+            usage([Some(10), Some(20), None, Some(11), None]),
             ("cached_input", "cache_components_exceed_input"),
             "0.00004",
         ),
