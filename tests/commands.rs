@@ -255,6 +255,9 @@ fn every_command_prints_json_lines_and_nothing_else_when_asked_to() {
          import openai-batch {fixtures}/batch.jsonl\n\
          interpret {attempt}\ninterpret all\nreinterpret attempt {attempt}\n\
          reinterpret call {call}\nreinterpret all\nreinterpret all --dry-run\n\
+         cost attempt {attempt} --prices {fixtures}/prices.json\n\
+         cost call {call} --prices {fixtures}/prices.json\n\
+         cost all --prices {fixtures}/prices.json\n\
          state\nimpact\ndiff --from attempt-interpretation-v1 --to attempt-interpretation-v3\nstate call {call}\nstate task {task}\nshow {call}\nlog\noutput {attempt}\n\
          output {attempt} --store\nartifact cat {sha}\nmodule list\n\
          module show attempt-interpretation-v2\nwho-read {sha}\n\

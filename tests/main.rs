@@ -25,6 +25,7 @@ mod commands;
 mod concurrency;
 mod continuing;
 mod corpus;
+mod costing;
 mod crashes;
 mod credentials;
 mod damage;

@@ -31,7 +31,7 @@ const TASK_MEMBERS: [&str; 5] = [
 ];
 
 /// Tells whether there is an interpreter for the outside reader, and counts who goes without.
-fn python_is_here() -> bool {
+pub(crate) fn python_is_here() -> bool {
     static HERE: OnceLock<bool> = OnceLock::new();
     static SKIPPED: AtomicUsize = AtomicUsize::new(0);
     let here = *HERE.get_or_init(|| {
@@ -101,7 +101,7 @@ fn objects<'a>(findings: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String
 }
 
 /// Asserts that both find nothing wrong and agree about every call and task.
-fn agree(home: &TestHome) -> Value {
+pub(crate) fn agree(home: &TestHome) -> Value {
     let (code, said) = outside(home, &[]);
     assert_eq!(code, 0, "{said}");
     let verified = &home.must(&["verify"]).document()["verified"];
@@ -142,7 +142,7 @@ fn agree(home: &TestHome) -> Value {
 }
 
 /// Asserts that both report damage and name these objects.
-fn both_find(home: &TestHome, wanted: &[&str]) {
+pub(crate) fn both_find(home: &TestHome, wanted: &[&str]) {
     let ran = home.run(&["verify"]);
     assert_eq!(ran.code, 3, "{ran:?}");
     let lines = ran.lines();

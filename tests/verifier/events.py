@@ -119,6 +119,12 @@ def _key_parts(event):
             ("i" if named is None else "I", digest_bytes(body["line_sha256"])),
             ("e", (named or "").encode()),
         ]
+    if kind == "cost.computed":
+        return [
+            ("P", id_bytes(event["cause"])),
+            ("m", digest_bytes(body["module"]["sha256"])),
+            ("c", digest_bytes(body["config_sha256"])),
+        ]
     if kind == "task.accepted":
         return [("A", id_bytes(event["task"])), ("o", body["output"].encode())]
     return None
@@ -156,7 +162,7 @@ def columns(event):
         found["name"] = body.get("idempotency_key")
     elif kind == "call.imported":
         found["name"] = body["external_id"]
-    if kind in ("module.registered", "attempt.interpreted"):
+    if kind in ("module.registered", "attempt.interpreted", "cost.computed"):
         found["module"] = digest_bytes(body["module"]["sha256"])
     elif kind in ("attempt.retry_decided", "call.status_decided", "call.reinterpreted"):
         found["module"] = digest_bytes(body["policy"]["sha256"])

@@ -4,6 +4,8 @@ An erased event takes its id and its label with it. Where such rows are, an
 unknown name is no finding. Nor is one that an unreadable event may have had.
 """
 
+import re
+
 import artifacts
 import canonical
 import events as model
@@ -16,6 +18,8 @@ NEIGHBOURS = {
     "call.status_decided": "call.completed",
 }
 BEFORE = {second: first for first, second in NEIGHBOURS.items()}
+DECIMAL = re.compile(r"(?=.{1,64}\Z)(0|[1-9][0-9]*)(\.[0-9]*[1-9])?", re.ASCII)
+CURRENCY = re.compile(r"[A-Z]{3}")
 CONFIGS = ("interpreter_config_sha256", "policy_config_sha256")
 
 
@@ -173,6 +177,20 @@ class Rules:
             own = reading["body"]["module"], reading["body"].get("config_sha256")
             if own != (body["interpreter"], body.get("interpreter_config_sha256")):
                 yield "rule", "a reading is by another interpreter than the named one"
+
+    def _cost_computed(self, event):
+        body = event["body"]
+        for member in ("amount", "lower_bound"):
+            number = body.get(member)
+            if number is not None and not DECIMAL.fullmatch(number):
+                yield "rule", f"{member} is no decimal number"
+        if not CURRENCY.fullmatch(body["currency"]):
+            yield "rule", "currency is not three letters"
+        known = body["amount"] is not None
+        if known and ("why" in body or "lower_bound" in body):
+            yield "rule", "an amount that is known has neither why nor lower_bound"
+        if not known and "why" not in body:
+            yield "rule", "an amount that is not known has a why"
 
     def _attempt_observed(self, event):
         body = event["body"]

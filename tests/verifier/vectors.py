@@ -203,6 +203,9 @@ def event_of(parts):
         named = values[1].decode() if tags == "Ie" else None
         body = {"line_sha256": hexes[0], "external_id": named}
         return {"kind": "call.imported", "body": body}
+    if tags == "Pmc":
+        body = {"module": {"sha256": hexes[1]}, "config_sha256": hexes[2]}
+        return {"kind": "cost.computed", "cause": values[0].hex(), "body": body}
     body = {"output": values[1].decode()}
     return {"kind": "task.accepted", "task": values[0].hex(), "body": body}
 

@@ -245,7 +245,8 @@ impl Session {
                     work.push((call, events));
                 }
             }
-            let compared = parallel::map(&work, |(call, events)| comparison.call(*call, events));
+            let compare = |(call, events): &(CallId, Vec<Placed>)| comparison.call(*call, events);
+            let compared = parallel::map(&work, compare, |error| error);
             for ((call, events), compared) in work.iter().zip(compared) {
                 let mut compared = compared?;
                 if let Some(diff) = &mut compared.diff {

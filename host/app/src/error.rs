@@ -54,6 +54,9 @@ pub enum AppError {
     /// A call has no attempt to read.
     #[error("the call has no recorded attempts")]
     NoAttempts,
+    /// No reading of a call counts yet, or none of this attempt.
+    #[error("call {0} has no adopted status that rests on a reading of it: nothing counts yet")]
+    NotAdopted(CallId),
     /// The bytes of a module cannot be read.
     #[error("module {module} is unavailable: {source}")]
     ModuleUnavailable {
@@ -333,6 +336,7 @@ impl AppError {
             Self::Observation(_)
             | Self::Unobserved(_)
             | Self::NoAttempts
+            | Self::NotAdopted(_)
             | Self::ModuleUnavailable { .. }
             | Self::LabelBound { .. }
             | Self::Vocabulary { .. }
@@ -383,6 +387,7 @@ impl AppError {
             Self::Observation(_) => "observation_unavailable",
             Self::Unobserved(_) => "no_observation",
             Self::NoAttempts => "no_attempts",
+            Self::NotAdopted(_) => "not_adopted",
             Self::ModuleUnavailable { .. } => "module_unavailable",
             Self::LabelBound { .. } => "label_bound",
             Self::World { .. } => "wrong_world",

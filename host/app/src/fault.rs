@@ -65,11 +65,13 @@ pub enum Step {
     TaskCompleted,
     /// An acceptance is refused.
     AcceptanceRejected,
+    /// What responses cost.
+    CostComputed,
 }
 
 impl Step {
     /// Every step, in the order in which a call reaches them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::ConfigArtifacts,
         Self::RequestArtifact,
         Self::Requested,
@@ -92,6 +94,7 @@ impl Step {
         Self::Accepted,
         Self::TaskCompleted,
         Self::AcceptanceRejected,
+        Self::CostComputed,
     ];
 
     /// Returns the step's name: the first event it appends, or what else it does.
@@ -119,6 +122,7 @@ impl Step {
             Self::Accepted => "task.accepted",
             Self::TaskCompleted => "task.completed",
             Self::AcceptanceRejected => "task.acceptance_rejected",
+            Self::CostComputed => "cost.computed",
         }
     }
 }

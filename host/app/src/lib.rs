@@ -9,6 +9,7 @@ pub mod check;
 pub mod checkpoint;
 pub mod config;
 pub mod context;
+pub mod cost;
 pub mod derive;
 pub mod diff;
 pub mod doctor;

@@ -2,6 +2,7 @@
 //! can be run. A module is its hash; a label is a name bound to one hash.
 
 mod compile;
+mod pricing;
 mod released;
 mod rules;
 
@@ -22,6 +23,7 @@ use store::{LedgerError, Reader};
 
 pub use compile::compile_child;
 pub(crate) use compile::{Compiler, create_cache_key};
+pub(crate) use pricing::LoadedPricing;
 pub use released::{DEFAULT_INTERPRETER, DEFAULT_POLICY, RELEASED, ReleasedModule};
 pub use rules::RuleNames;
 pub(crate) use rules::{LoadedAcceptance, LoadedCheck, LoadedInterpreter, LoadedPolicy, Rules};
@@ -107,7 +109,7 @@ pub struct ModuleDetail {
     pub contract: String,
     /// What it imports: always nothing.
     pub imports: Vec<String>,
-    /// Readings or decisions that name it.
+    /// Readings, decisions or costs that name it.
     pub records: u64,
 }
 
@@ -301,6 +303,13 @@ fn describe(
         World::Acceptance => {
             let module = sandbox
                 .acceptance(compiled)
+                .map_err(|error| unloadable(name, error))?;
+            let info = module.info();
+            Ok(common(&info.label, &info.summary, &info.supersedes))
+        }
+        World::Pricing => {
+            let module = sandbox
+                .pricing(compiled)
                 .map_err(|error| unloadable(name, error))?;
             let info = module.info();
             Ok(common(&info.label, &info.summary, &info.supersedes))

@@ -5,6 +5,7 @@
 //! damage is reported, not only the first.
 
 mod bytes;
+mod costs;
 mod history;
 mod replay;
 
@@ -63,13 +64,24 @@ pub struct Verified {
     pub orphans: u64,
     /// Readings that were run again.
     pub replayed: u64,
-    /// Readings that could not be compared, with no damage to report.
+    /// Costs that were computed again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replayed_costs: u64,
+    /// Readings and costs that could not be compared, with no damage to report.
     pub not_comparable: u64,
     /// The size of the checkpoint that was found to be a prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consistent_with: Option<u64>,
     /// How many findings were reported.
     pub findings: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Where findings go.
@@ -166,8 +178,10 @@ impl Session {
         verified.orphans = files.orphans;
         if options.replay {
             let replayed = replay::walk(self, progress, &mut findings)?;
+            let costs = costs::walk(self, progress, &mut findings)?;
             verified.replayed = replayed.run;
-            verified.not_comparable = replayed.not_comparable;
+            verified.replayed_costs = costs.run;
+            verified.not_comparable = replayed.not_comparable + costs.not_comparable;
         }
         verified.findings = findings.count;
         Ok(verified)

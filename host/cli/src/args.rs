@@ -1,6 +1,7 @@
 //! The command line.
 
 mod call;
+mod cost;
 mod diff;
 mod evidence;
 mod import;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use call::{
     CallCommand, CallRunArgs, DecideArgs, OlderArgs, RecoverArgs, ResumeArgs, SendingArgs,
 };
+pub(crate) use cost::{CostCommand, PricesArgs};
 pub(crate) use diff::DiffArgs;
 pub(crate) use evidence::{AcceptArgs, CheckCommand, CheckRunArgs, DeriveArgs};
 pub(crate) use import::{ChoiceArgs, ImportArgs, ImportCommand};
@@ -128,6 +130,9 @@ pub(crate) enum Command {
     /// Compare two versions of the rules over everything that is kept; record nothing
     #[command(after_help = diff::DIFF_HELP)]
     Diff(DiffArgs),
+    /// Compute what responses cost by a table of prices, and record it, once per table
+    #[command(subcommand, after_help = cost::COST_HELP)]
+    Cost(CostCommand),
     /// Show what counts now and why; append nothing
     State {
         #[command(subcommand)]

@@ -3,6 +3,7 @@
 mod bulk;
 mod call;
 mod check;
+mod cost;
 mod diff;
 mod evidence;
 mod impact;
@@ -60,6 +61,7 @@ fn dispatch(cli: &Cli, printer: &mut Printer) -> anyhow::Result<u8> {
         | Command::Import(_)
         | Command::Interpret(_)
         | Command::Reinterpret(_)
+        | Command::Cost(_)
         | Command::State { .. }
         | Command::Diff(_)
         | Command::Impact { .. }
@@ -128,6 +130,7 @@ fn in_session(
         }
         Command::Reinterpret(command) => bulk::reinterpret(command, session, printer),
         Command::Diff(args) => diff::run(args, session, printer),
+        Command::Cost(command) => cost::run(command, session, printer),
         Command::State { of } => view::state(of.as_ref(), session, printer),
         Command::Impact { since } => {
             printer.stop_when_closed();

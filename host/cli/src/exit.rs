@@ -117,6 +117,9 @@ fn hint(error: &AppError) -> Option<&'static str> {
             "the observation still says when a response came and what it hashed to: see `reread \
              show`; restore the file from a copy to read it again",
         ),
+        AppError::NotAdopted(_) => {
+            Some("`reread reinterpret call` reads the bytes, decides, and adopts the result")
+        }
         AppError::StepBack { .. } => {
             Some("add --allow-older=REASON if that is what you want; a reinterpretation records it")
         }
@@ -132,17 +135,7 @@ fn hint(error: &AppError) -> Option<&'static str> {
             Some("mend what is named and run the call again; nothing was sent")
         }
         AppError::Call(refusal) => hint_of_refusal(refusal),
-        AppError::Unknown {
-            what: "provider", ..
-        } => {
-            Some("config.toml of the home names the providers; `reread call run --help` shows how")
-        }
-        AppError::Unknown { what: "module", .. } => {
-            Some("`reread module list` shows the labels; `reread module add FILE` adds one")
-        }
-        AppError::Unknown { .. } => {
-            Some("`reread log` shows what there is, `reread state open` what is left to do")
-        }
+        AppError::Unknown { what, .. } => Some(hint_of_unknown(what)),
         AppError::LabelBound { .. } => {
             Some("a label is bound once; give the new module a label of its own")
         }
@@ -168,6 +161,16 @@ fn hint(error: &AppError) -> Option<&'static str> {
         }
         AppError::Ledger(LedgerError::Full { .. }) => Some("make room and try again"),
         _ => None,
+    }
+}
+
+fn hint_of_unknown(what: &str) -> &'static str {
+    match what {
+        "provider" => {
+            "config.toml of the home names the providers; `reread call run --help` shows how"
+        }
+        "module" => "`reread module list` shows the labels; `reread module add FILE` adds one",
+        _ => "`reread log` shows what there is, `reread state open` what is left to do",
     }
 }
 

@@ -16,6 +16,7 @@ pub mod exchange;
 pub mod id;
 pub mod merkle;
 pub mod name;
+pub mod pricing;
 pub mod projection;
 pub mod reading;
 pub mod time;

@@ -33,6 +33,14 @@ impl Timestamp {
         Self(jiff::Timestamp::from_millisecond(millis).unwrap_or(nearest))
     }
 
+    /// Reads the value of an HTTP `date` header, such as `Sat, 31 Jan 2026 23:59:59 GMT`.
+    pub fn of_http_date(text: &str) -> Option<Self> {
+        text.strip_suffix(" GMT")?;
+        let parser = jiff::fmt::rfc2822::DateTimeParser::new();
+        let parsed = parser.parse_timestamp(text).ok()?;
+        Some(Self::from_millisecond(parsed.as_millisecond()))
+    }
+
     /// Returns milliseconds since 1970.
     pub fn as_millisecond(self) -> i64 {
         self.0.as_millisecond()

@@ -264,7 +264,7 @@ fn unique_key(name: &str, key: &UniqueKey<'_>, parts: &[Vec<u8>]) -> (String, Va
 }
 
 fn unique_key_vectors() -> Value {
-    use UniqueKey::{Acceptance, Import, Label, Reading, Reinterpretation};
+    use UniqueKey::{Acceptance, Cost, Import, Label, Reading, Reinterpretation};
     let [attempt, call, task, prior] = [[0xa1; 16], [0xc1; 16], [0x71; 16], [0xe1; 16]];
     let [module, policy, config, line] =
         ["interpreter", "policy", "config", "line"].map(|text| Digest::of(text.as_bytes()));
@@ -319,6 +319,11 @@ fn unique_key_vectors() -> Value {
             "acceptance",
             &accepted,
             &[part('A', &task), part('o', b"answer")],
+        ),
+        unique_key(
+            "cost",
+            &Cost(EventId::from_bytes(prior), module, config),
+            &[part('P', &prior), of_module.clone(), configured.clone()],
         ),
     ];
     Value::Object(vectors.into_iter().collect())

@@ -105,6 +105,7 @@ const fn number(contract: Contract) -> u8 {
         Contract::PolicyV0_0_1 => 2,
         Contract::AcceptanceV0_0_1 => 3,
         Contract::CheckV0_0_1 => 4,
+        Contract::PricingV0_0_1 => 5,
     }
 }
 

@@ -10,6 +10,7 @@ mod check;
 pub(crate) mod check_0_0_1;
 pub(crate) mod interpreter_0_0_1;
 pub(crate) mod policy_0_0_1;
+pub(crate) mod pricing_0_0_1;
 
 /// What a module is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +23,8 @@ pub enum World {
     Acceptance,
     /// Checks bytes against criteria.
     Check,
+    /// Says what a response cost.
+    Pricing,
 }
 
 impl World {
@@ -32,6 +35,7 @@ impl World {
             Self::Policy => "policy",
             Self::Acceptance => "acceptance",
             Self::Check => "check",
+            Self::Pricing => "pricing",
         }
     }
 }
@@ -53,15 +57,18 @@ pub enum Contract {
     AcceptanceV0_0_1,
     /// `reread:check/checker@0.0.1`.
     CheckV0_0_1,
+    /// `reread:pricing/pricer@0.0.1`.
+    PricingV0_0_1,
 }
 
 impl Contract {
     /// Every contract that this version knows.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::InterpreterV0_0_1,
         Self::PolicyV0_0_1,
         Self::AcceptanceV0_0_1,
         Self::CheckV0_0_1,
+        Self::PricingV0_0_1,
     ];
 
     /// Returns the name of the one export that makes a module of this contract.
@@ -71,6 +78,7 @@ impl Contract {
             Self::PolicyV0_0_1 => "reread:policy/decider@0.0.1",
             Self::AcceptanceV0_0_1 => "reread:acceptance/judge@0.0.1",
             Self::CheckV0_0_1 => "reread:check/checker@0.0.1",
+            Self::PricingV0_0_1 => "reread:pricing/pricer@0.0.1",
         }
     }
 
@@ -81,6 +89,7 @@ impl Contract {
             Self::PolicyV0_0_1 => World::Policy,
             Self::AcceptanceV0_0_1 => World::Acceptance,
             Self::CheckV0_0_1 => World::Check,
+            Self::PricingV0_0_1 => World::Pricing,
         }
     }
 

@@ -101,12 +101,13 @@ pub enum ModuleError {
     },
     /// The exports are not exactly one known contract.
     #[error(
-        "component exports {}, expected exactly one of {}, {}, {} and {}",
+        "component exports {}, expected exactly one of {}, {}, {}, {} and {}",
         Names(names),
         Contract::InterpreterV0_0_1,
         Contract::PolicyV0_0_1,
         Contract::AcceptanceV0_0_1,
-        Contract::CheckV0_0_1
+        Contract::CheckV0_0_1,
+        Contract::PricingV0_0_1
     )]
     Exports {
         /// What it exports.

@@ -19,6 +19,7 @@ mod golden;
 mod limits;
 mod loading;
 mod mutations;
+mod pricing;
 mod released;
 mod results;
 mod scan;

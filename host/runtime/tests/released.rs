@@ -5,7 +5,9 @@ use std::path::Path;
 
 use runtime::{Limits, RunError, World, compile, scan};
 
-use crate::common::{accepted, attempt, observation, sandbox};
+use model::reading::Usage;
+
+use crate::common::{accepted, attempt, observation, priced, sandbox};
 
 #[test]
 fn every_released_module_loads_under_its_own_label_and_answers() {
@@ -46,6 +48,13 @@ fn every_released_module_loads_under_its_own_label_and_answers() {
                 assert_eq!(module.info().label.as_str(), label);
                 // What it is configured with is its own; that it refuses is an answer.
                 let refused = module.check(&[], b"text", None);
+                assert!(matches!(refused, Err(RunError::Refused { .. })), "{label}");
+            }
+            World::Pricing => {
+                let module = sandbox.pricing(&compiled).unwrap();
+                assert_eq!(module.info().label.as_str(), label);
+                let usage = Usage::default();
+                let refused = module.price(&priced(&usage), b"no table");
                 assert!(matches!(refused, Err(RunError::Refused { .. })), "{label}");
             }
         }

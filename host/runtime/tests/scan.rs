@@ -180,6 +180,7 @@ fn another_version_of_a_known_contract_is_named_with_the_expected_one() {
         ("reread:policy/decider@0.0.2", Contract::PolicyV0_0_1),
         ("reread:acceptance/judge@0.0.2", Contract::AcceptanceV0_0_1),
         ("reread:check/checker@1.0.0", Contract::CheckV0_0_1),
+        ("reread:pricing/pricer@0.0.2", Contract::PricingV0_0_1),
     ] {
         let mut fixture = Fixture::interpreter();
         fixture.exports_as(found);
@@ -193,7 +194,8 @@ fn another_version_of_a_known_contract_is_named_with_the_expected_one() {
 }
 
 const EXPECTED: &str = "expected exactly one of reread:interpreter/reader@0.0.1, reread:policy/decider@0.0.1, \
-     reread:acceptance/judge@0.0.1 and reread:check/checker@0.0.1";
+     reread:acceptance/judge@0.0.1, reread:check/checker@0.0.1 and \
+     reread:pricing/pricer@0.0.1";
 
 #[test]
 fn an_unknown_export_is_refused_with_its_name() {

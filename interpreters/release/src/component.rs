@@ -10,6 +10,7 @@ pub(crate) enum World {
     Policy,
     Acceptance,
     Check,
+    Pricing,
 }
 
 impl World {
@@ -19,6 +20,7 @@ impl World {
             Self::Policy => "policy",
             Self::Acceptance => "acceptance",
             Self::Check => "check",
+            Self::Pricing => "pricing",
         }
     }
 
@@ -28,6 +30,7 @@ impl World {
             Self::Policy => "reread:policy/decider@0.0.1",
             Self::Acceptance => "reread:acceptance/judge@0.0.1",
             Self::Check => "reread:check/checker@0.0.1",
+            Self::Pricing => "reread:pricing/pricer@0.0.1",
         }
     }
 }

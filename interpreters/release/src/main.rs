@@ -17,7 +17,7 @@ use component::World;
 use hashes::Entry;
 
 /// What is released: labels, which are also names of packages, and worlds.
-const RELEASED: [(&str, World); 9] = [
+const RELEASED: [(&str, World); 10] = [
     ("attempt-interpretation-v1", World::Interpreter),
     ("attempt-interpretation-v2", World::Interpreter),
     ("attempt-interpretation-v3", World::Interpreter),
@@ -27,6 +27,7 @@ const RELEASED: [(&str, World); 9] = [
     ("task-acceptance-v1", World::Acceptance),
     ("task-acceptance-v2", World::Acceptance),
     ("text-check-v1", World::Check),
+    ("token-pricing-v1", World::Pricing),
 ];
 
 const USAGE: &str = "usage: cargo run -p release -- check|write";

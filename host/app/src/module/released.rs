@@ -41,6 +41,7 @@ released! {
     "task-acceptance-v1",
     "task-acceptance-v2",
     "text-check-v1",
+    "token-pricing-v1",
 }
 
 /// The interpreter that a new home reads with.

@@ -25,12 +25,12 @@ use crate::interpret::FreshReading;
 /// A configuration artifact that the caller named.
 #[derive(Debug, Clone)]
 pub(crate) struct Configuration {
-    sha256: Digest,
-    bytes: Vec<u8>,
+    pub(super) sha256: Digest,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Configuration {
-    fn load(path: &Path) -> Result<Self, AppError> {
+    pub(super) fn load(path: &Path) -> Result<Self, AppError> {
         let bytes = files::read(path, BODY_BYTES_MAX)?;
         Ok(Self {
             sha256: Digest::of(&bytes),
@@ -191,14 +191,14 @@ impl Rules {
     }
 }
 
-fn keep(config: Option<&Configuration>, artifacts: &Artifacts) -> Result<(), AppError> {
+pub(super) fn keep(config: Option<&Configuration>, artifacts: &Artifacts) -> Result<(), AppError> {
     if let Some(config) = config {
         artifacts.put(&config.bytes)?;
     }
     Ok(())
 }
 
-fn failed(module: &Mod, source: runtime::RunError) -> AppError {
+pub(super) fn failed(module: &Mod, source: runtime::RunError) -> AppError {
     Box::new(ModuleFailure::Run {
         module: module.clone(),
         source,
@@ -293,6 +293,7 @@ impl Session {
             World::Policy => self.sandbox()?.policy(&compiled).map(drop),
             World::Acceptance => self.sandbox()?.acceptance(&compiled).map(drop),
             World::Check => self.sandbox()?.check(&compiled).map(drop),
+            World::Pricing => self.sandbox()?.pricing(&compiled).map(drop),
         };
         loaded.map_err(|error| super::unloadable(module.label.as_str(), error))
     }
@@ -370,7 +371,7 @@ impl Session {
         })
     }
 
-    fn load_compiled(&mut self, module: &Mod) -> Result<Compiled, AppError> {
+    pub(super) fn load_compiled(&mut self, module: &Mod) -> Result<Compiled, AppError> {
         let bytes = self.module_bytes(module)?;
         let label = module.label.as_str();
         let (compiled, notice) = self.compiler().load(label, module.sha256, &bytes)?;
@@ -459,7 +460,11 @@ impl Session {
         })
     }
 
-    fn load_of_world(&mut self, name: &str, world: World) -> Result<(Mod, Compiled), AppError> {
+    pub(super) fn load_of_world(
+        &mut self,
+        name: &str,
+        world: World,
+    ) -> Result<(Mod, Compiled), AppError> {
         let registered = self.catalog.find(name)?.clone();
         require_world(&registered.module, &registered.world, world)?;
         let compiled = self.load_compiled(&registered.module)?;

@@ -133,7 +133,7 @@ impl Session {
             };
             // Reading bytes, hashing and running modules need no lock.
             let plan = |(call, events): &(CallId, Vec<Placed>)| planner.plan(*call, events);
-            let (plans, finished) = parallel::map_and(&next.work, plan, finish);
+            let (plans, finished) = parallel::map_and(&next.work, plan, |error| error, finish);
             next.plans = plans;
             planned = Some(next);
             if let Some(finished) = finished? {

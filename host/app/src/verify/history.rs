@@ -274,6 +274,11 @@ impl<'a, 'f> History<'a, 'f> {
                     self.earlier(seq, prior, "prior_record")?;
                 }
             }
+            Body::CostComputed(body) => {
+                if let Some(detail) = body.contradiction() {
+                    self.findings.add(event(seq), "cost", detail)?;
+                }
+            }
             _ => {}
         }
         Ok(())

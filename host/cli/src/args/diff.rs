@@ -1,12 +1,11 @@
-//! The arguments of `diff`, and the filters that bulk commands share.
+//! The arguments of `diff`.
 
 use std::path::PathBuf;
 
 use app::diff::{Change, Pair, SideNames};
-use app::reinterpret::Filters;
 use clap::Args;
 
-use super::work::StatusArg;
+use super::work::FilterArgs;
 
 pub(super) const DIFF_HELP: &str = "\
 A reading differs in what it says, not in how it came to it: basis and facts are left out.
@@ -71,46 +70,5 @@ impl DiffArgs {
                 policy_config: self.to_policy_config.as_deref(),
             },
         }
-    }
-}
-
-/// Which calls a bulk command goes over; every filter that is given must fit.
-#[derive(Debug, Args)]
-pub(crate) struct FilterArgs {
-    /// Only calls of this dialect
-    #[arg(long, value_name = "DIALECT")]
-    dialect: Option<String>,
-    /// Only calls of this provider
-    #[arg(long, value_name = "PROVIDER")]
-    provider: Option<String>,
-    /// Only calls of this task
-    #[arg(long, value_name = "TASK")]
-    task: Option<String>,
-    /// Only calls whose adopted status is this
-    #[arg(long, value_name = "STATUS")]
-    status: Option<StatusArg>,
-    /// Only calls imported under this name
-    #[arg(long, value_name = "ID")]
-    external_id: Option<String>,
-}
-
-impl FilterArgs {
-    /// Returns the filters as the application takes them.
-    pub(crate) fn filters(&self) -> anyhow::Result<Filters> {
-        Ok(Filters {
-            dialect: self
-                .dialect
-                .as_deref()
-                .map(crate::commands::known_dialect)
-                .transpose()?,
-            provider: self.provider.clone(),
-            task: self
-                .task
-                .as_deref()
-                .map(|task| crate::commands::parse(task, "task"))
-                .transpose()?,
-            status: self.status.map(Into::into),
-            external_id: self.external_id.clone(),
-        })
     }
 }

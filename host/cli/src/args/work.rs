@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use app::AppError;
 use app::module::RuleNames;
+use app::reinterpret::Filters;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::diff::FilterArgs;
+use crate::commands::{known_dialect, parse};
 
 /// `task …`
 #[derive(Debug, Subcommand)]
@@ -134,6 +136,40 @@ pub(crate) enum ReinterpretCommand {
         #[arg(long)]
         strict: bool,
     },
+}
+
+/// Which calls; every filter that is given must fit.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    /// Only calls of this dialect
+    #[arg(long, value_name = "DIALECT")]
+    pub(crate) dialect: Option<String>,
+    /// Only calls of this provider
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    /// Only calls of this task
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// Only calls whose adopted status is this
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<StatusArg>,
+    /// Only calls imported under this name
+    #[arg(long, value_name = "ID")]
+    pub(crate) external_id: Option<String>,
+}
+
+impl FilterArgs {
+    /// Returns the filters as the application takes them.
+    pub(crate) fn filters(&self) -> Result<Filters, AppError> {
+        let task = self.task.as_deref();
+        Ok(Filters {
+            dialect: self.dialect.as_deref().map(known_dialect).transpose()?,
+            provider: self.provider.clone(),
+            task: task.map(|task| parse(task, "task")).transpose()?,
+            status: self.status.map(Into::into),
+            external_id: self.external_id.clone(),
+        })
+    }
 }
 
 /// An adopted status.

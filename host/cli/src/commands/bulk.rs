@@ -159,7 +159,7 @@ fn call_done(done: &CallReinterpretation, printer: &mut Printer) -> anyhow::Resu
     }
 }
 
-fn appended(appended: u64, would_append: Option<u64>) -> String {
+pub(super) fn appended(appended: u64, would_append: Option<u64>) -> String {
     match would_append {
         Some(count) => format!("{count} events would be appended"),
         None => format!("{appended} events appended"),

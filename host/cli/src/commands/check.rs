@@ -63,8 +63,8 @@ pub(super) fn verify(
         ))?;
         if args.replay {
             printer.line(format!(
-                "{} readings run again, {} not comparable",
-                verified.replayed, verified.not_comparable
+                "{} readings and {} costs run again, {} not comparable",
+                verified.replayed, verified.replayed_costs, verified.not_comparable
             ))?;
         }
         if let Some(size) = verified.consistent_with {

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
+use app::cost::StandingCost;
 use app::module::ModuleDetail;
 use app::show::Record;
 use app::state::HomeState;
 use app::task::{TaskDeclaration, TaskDeclared, TaskListed};
 use app::{AppError, Session};
 use model::projection::{CallState, TaskState};
+use serde::Serialize;
 
+use super::cost::number;
 use super::parse;
 use crate::args::{StateCommand, TaskCommand};
 use crate::exit;
@@ -122,12 +125,9 @@ pub(super) fn state(
             task(&session.task_state(parse(name, "task")?)?, printer)
         }
         Some(StateCommand::Call { call: name }) => {
-            let state = session.call_state(parse(name, "call")?)?;
-            if printer.is_json() {
-                printer.document(&state)?;
-            } else {
-                call_lines(&state, printer)?;
-            }
+            let call = parse(name, "call")?;
+            let state = session.call_state(call)?;
+            priced_call(&state, &session.standing_costs(call)?, printer)?;
             Ok(exit::DONE)
         }
         Some(StateCommand::Open) => {
@@ -136,6 +136,36 @@ pub(super) fn state(
         }
         None => home(&session.home_state()?, printer),
     }
+}
+
+/// Prints a call with the costs of the readings that count.
+fn priced_call(
+    state: &CallState,
+    costs: &[StandingCost],
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
+    if printer.is_json() {
+        return printer.document(&PricedCall { state, costs });
+    }
+    call_lines(state, printer)?;
+    costs.iter().try_for_each(|cost| {
+        printer.line(format!(
+            "  cost {} {} by {} and {}",
+            number(cost.amount.as_deref(), cost.lower_bound.as_deref()),
+            cost.currency,
+            cost.module.label,
+            cost.config_sha256
+        ))
+    })
+}
+
+/// A call as `state call` gives it.
+#[derive(Serialize)]
+struct PricedCall<'a> {
+    #[serde(flatten)]
+    state: &'a CallState,
+    #[serde(skip_serializing_if = "<[StandingCost]>::is_empty")]
+    costs: &'a [StandingCost],
 }
 
 /// Prints a call that has something left to do on one line.

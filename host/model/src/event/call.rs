@@ -7,6 +7,7 @@ use crate::decision::{CallStatus, Disposition};
 use crate::digest::Digest;
 use crate::id::{AttemptId, CallId, EventId};
 use crate::name::Mod;
+use crate::pricing::{Decimal, is_currency};
 
 /// A question is intended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,4 +237,26 @@ pub struct CostComputed {
     /// Why the amount is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+impl CostComputed {
+    /// Returns what contradicts itself, in words: an amount is known, or there is a
+    /// reason; numbers are plain decimals.
+    pub fn contradiction(&self) -> Option<String> {
+        let numbers = [&self.amount, &self.lower_bound].into_iter().flatten();
+        for number in numbers {
+            if let Err(error) = number.parse::<Decimal>() {
+                return Some(format!("{error}, found {number:?}"));
+            }
+        }
+        if !is_currency(&self.currency) {
+            let found = &self.currency;
+            return Some(format!(
+                "expected a currency of three letters, found {found:?}"
+            ));
+        }
+        let both = self.amount.is_some() && (self.why.is_some() || self.lower_bound.is_some());
+        let neither = self.amount.is_none() && self.why.is_none();
+        (both || neither).then(|| "expected an amount, or why it is not known".to_owned())
+    }
 }

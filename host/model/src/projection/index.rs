@@ -67,6 +67,7 @@ impl IndexColumns {
             Body::AttemptRetryDecided(body) => columns.module = Some(body.policy.sha256),
             Body::CallStatusDecided(body) => columns.module = Some(body.policy.sha256),
             Body::CallReinterpreted(body) => columns.module = Some(body.policy.sha256),
+            Body::CostComputed(body) => columns.module = Some(body.module.sha256),
             _ => {}
         }
         columns
@@ -95,6 +96,8 @@ pub enum UniqueKey<'a> {
     Import(Option<&'a str>, Digest),
     /// An output of a task is accepted once.
     Acceptance(TaskId, &'a str),
+    /// One module prices one reading by one table once.
+    Cost(EventId, Digest, Digest),
 }
 
 impl<'a> UniqueKey<'a> {
@@ -121,6 +124,11 @@ impl<'a> UniqueKey<'a> {
                 Some(Self::Import(body.external_id.as_deref(), body.line_sha256))
             }
             Body::TaskAccepted(body) => Some(Self::Acceptance(event.scope.task?, &body.output)),
+            Body::CostComputed(body) => Some(Self::Cost(
+                event.cause?,
+                body.module.sha256,
+                body.config_sha256,
+            )),
             _ => None,
         }
     }
@@ -172,6 +180,11 @@ impl<'a> UniqueKey<'a> {
             Self::Acceptance(task, output) => {
                 part(b'A', task.as_bytes());
                 part(b'o', output.as_bytes());
+            }
+            Self::Cost(reading, module, table) => {
+                part(b'P', reading.as_bytes());
+                part(b'm', module.as_bytes());
+                part(b'c', table.as_bytes());
             }
         }
         Digest::of(&bytes)

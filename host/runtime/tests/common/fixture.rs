@@ -141,6 +141,22 @@ impl Fixture {
         fixture
     }
 
+    /// A pricing module for which everything costs the same.
+    pub(crate) fn pricing() -> Self {
+        let mut fixture = Self::new("reread:pricing/pricer@0.0.1");
+        fixture.function("describe", vec![], types::plain_info(), "");
+        fixture.function(
+            "price",
+            vec![("request", types::price_request()), ("table", Ty::Bytes)],
+            types::outcome(types::cost()),
+            "(param i32)",
+        );
+        fixture.returns("describe", &plain_info("fixture-pricing-v1"));
+        let known = Value::Case(0, Some(Box::new(text("0.25"))));
+        fixture.returns("price", &ok(Value::Fields(vec![known, text("USD")])));
+        fixture
+    }
+
     fn new(export: &str) -> Self {
         Self {
             export: export.to_owned(),

@@ -6,7 +6,6 @@ pub(crate) mod types;
 
 use std::num::NonZeroU32;
 
-use model::Digest;
 use model::acceptance::{
     AcceptanceFacts, AcceptanceRequest, ArtifactState, CallFacts, CheckFacts, CitedCheck,
     InterpretationFacts, PriorAcceptance, SourceFacts, SourceOutput, TaskFacts,
@@ -14,8 +13,10 @@ use model::acceptance::{
 use model::decision::{AttemptDecision, AttemptFacts, CallStatus, Disposition, ReadingFacts};
 use model::event::task::Verdict;
 use model::exchange::{Observation, TransportOutcome};
-use model::reading::{GenerationState, StructuredWord};
-use runtime::{Acceptance, Check, Interpreter, Limits, Policy, Sandbox, compile};
+use model::pricing::PriceRequest;
+use model::reading::{GenerationState, StructuredWord, Usage};
+use model::{Digest, Timestamp};
+use runtime::{Acceptance, Check, Interpreter, Limits, Policy, Pricing, Sandbox, compile};
 
 /// Fuel for tests: plenty for a fixture, used up in a few milliseconds.
 pub(crate) const FUEL: u64 = 10_000_000;
@@ -88,6 +89,22 @@ pub(crate) fn acceptance(fixture: &fixture::Fixture) -> Acceptance {
 pub(crate) fn check(fixture: &fixture::Fixture) -> Check {
     let compiled = compile(&fixture.build()).unwrap();
     sandbox(limits()).check(&compiled).unwrap()
+}
+
+pub(crate) fn pricing(fixture: &fixture::Fixture) -> Pricing {
+    let compiled = compile(&fixture.build()).unwrap();
+    sandbox(limits()).pricing(&compiled).unwrap()
+}
+
+/// A response to be priced.
+pub(crate) fn priced(usage: &Usage) -> PriceRequest<'_> {
+    PriceRequest {
+        usage,
+        model: Some("kestrel-2"),
+        provider: Some("kestrel"),
+        dialect: "openai.chat",
+        time: Timestamp::from_millisecond(1_780_000_000_000),
+    }
 }
 
 /// An acceptance that no rule is against.

@@ -324,6 +324,31 @@ pub(crate) fn check_report() -> Ty {
     )
 }
 
+pub(crate) fn price_request() -> Ty {
+    Record(
+        "request",
+        vec![
+            ("usage", usage()),
+            ("model", option(Str)),
+            ("provider", option(Str)),
+            ("dialect", Str),
+            ("time", Str),
+        ],
+    )
+}
+
+pub(crate) fn cost() -> Ty {
+    let unknown = Record(
+        "unknown-amount",
+        vec![("lower-bound", option(Str)), ("why", Str)],
+    );
+    let amount = Variant(
+        "amount",
+        vec![("known", Some(Str)), ("unknown", Some(unknown))],
+    );
+    Record("cost", vec![("amount", amount), ("currency", Str)])
+}
+
 pub(crate) fn outcome(ok: Ty) -> Ty {
     Result(Box::new(ok), Box::new(refusal()))
 }
