@@ -388,3 +388,22 @@ fn the_next_step_of_a_task_is_told_for_both_sides_and_comes_true() {
     assert_eq!(then["task_next_operation"], next["to"]["operation"]);
     assert_eq!(then["task_reason"], next["to"]["reason"]);
 }
+
+#[test]
+fn a_policy_that_fits_is_found_where_only_an_interpreter_is_named() {
+    let (home, imported) = home();
+    let call = [
+        "reinterpret",
+        "call",
+        text(&imported[1], "call"),
+        "--interpreter",
+    ];
+    for (interpreter, policy) in [
+        ("attempt-interpretation-v1", "attempt-policy-v2"),
+        ("attempt-interpretation-v3", "attempt-policy-v3"),
+    ] {
+        let read = home.must(&[&call[..], &[interpreter]].concat()).document();
+        let basis = format!("reinterpretation:{interpreter}/{policy}");
+        assert_eq!(read["status_basis"], basis);
+    }
+}

@@ -261,14 +261,10 @@ impl Session {
     }
 
     fn load_side(&mut self, names: &SideNames<'_>) -> Result<Rules, AppError> {
-        let policy = match names.policy {
-            Some(name) => name.to_owned(),
-            None => self.policy_for(names.interpreter)?,
-        };
         self.load_rules(RuleNames {
             interpreter: Some(names.interpreter),
             interpreter_config: names.interpreter_config,
-            policy: Some(&policy),
+            policy: names.policy,
             policy_config: names.policy_config,
         })
     }

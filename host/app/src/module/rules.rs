@@ -298,16 +298,13 @@ impl Session {
         loaded.map_err(|error| super::unloadable(module.label.as_str(), error))
     }
 
-    /// Returns the policy for an interpreter when none is named: the home's default
-    /// where it accepts its words, else the last by label that does.
-    pub(crate) fn policy_for(&mut self, interpreter: &str) -> Result<String, AppError> {
-        let vocabulary = self.catalog.find(interpreter)?.vocabulary;
+    /// Returns the policy for an interpreter's words when none is named: the home's
+    /// default where it accepts them, else the last by label that does.
+    fn policy_for(&self, vocabulary: u32) -> Result<String, AppError> {
         let default = self.defaults()?.policy.to_string();
         let default = self.catalog.find(&default)?.clone();
         let registered: Vec<_> = self.catalog.all().cloned().collect();
-        let accepts = |policy: &&ModuleRegistered| {
-            vocabulary.is_some_and(|words| policy.accepts_vocabulary.contains(&words))
-        };
+        let accepts = |policy: &&ModuleRegistered| policy.accepts_vocabulary.contains(&vocabulary);
         let found = [&default]
             .into_iter()
             .chain(registered.iter().rev())
@@ -316,16 +313,8 @@ impl Session {
         Ok(found.unwrap_or(&default).module.label.to_string())
     }
 
-    fn load_policy(
-        &mut self,
-        name: Option<&str>,
-        config: Option<&Path>,
-    ) -> Result<LoadedPolicy, AppError> {
-        let registered = match name {
-            Some(name) => self.catalog.find(name)?,
-            None => self.catalog.find(self.defaults()?.policy.as_str())?,
-        };
-        let registered = registered.clone();
+    fn load_policy(&mut self, name: &str, config: Option<&Path>) -> Result<LoadedPolicy, AppError> {
+        let registered = self.catalog.find(name)?.clone();
         let module = registered.module;
         require_world(&module, &registered.world, World::Policy)?;
         let config = config.map(Configuration::load).transpose()?;
@@ -355,7 +344,11 @@ impl Session {
     /// is refused before either runs.
     pub(crate) fn load_rules(&mut self, names: RuleNames<'_>) -> Result<Rules, AppError> {
         let interpreter = self.load_interpreter(names.interpreter, names.interpreter_config)?;
-        let policy = self.load_policy(names.policy, names.policy_config)?;
+        let policy = match names.policy {
+            Some(name) => name.to_owned(),
+            None => self.policy_for(interpreter.vocabulary)?,
+        };
+        let policy = self.load_policy(&policy, names.policy_config)?;
         if !policy.accepts_vocabulary.contains(&interpreter.vocabulary) {
             return Err(AppError::Vocabulary {
                 policy: policy.module.label,

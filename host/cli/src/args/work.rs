@@ -51,7 +51,8 @@ pub(crate) struct PairArgs {
     /// Give the interpreter this configuration; it is kept as an artifact
     #[arg(long, value_name = "FILE")]
     pub(crate) interpreter_config: Option<PathBuf>,
-    /// Decide with this policy, by label or hash [default: config.toml]
+    /// Decide with this policy, by label or hash [default: that of config.toml, or
+    /// else the last by label, that accepts the interpreter's readings]
     #[arg(long, value_name = "LABEL")]
     pub(crate) policy: Option<String>,
     /// Give the policy this configuration; it is kept as an artifact
