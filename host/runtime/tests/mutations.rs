@@ -136,3 +136,86 @@ fn damaged_bodies_are_read_or_refused_and_stop_no_module() {
     }
     println!("20000 damaged bodies read in the sandbox, {refused} refused");
 }
+
+/// Members that a reader of some dialect goes into.
+const INTO: [&str; 16] = [
+    "delta",
+    "message",
+    "content",
+    "citationsContent",
+    "output",
+    "response",
+    "error",
+    "details",
+    "metadata",
+    "innererror",
+    "choices",
+    "candidates",
+    "parts",
+    "tool_calls",
+    "function",
+    "usage",
+];
+
+const DIALECTS: [&str; 13] = [
+    "openai.chat",
+    "openai.responses",
+    "openai.completions",
+    "anthropic.messages",
+    "anthropic.complete",
+    "gemini.generate_content",
+    "bedrock.converse",
+    "bedrock.invoke",
+    "mistral.chat",
+    "cohere.v1.chat",
+    "cohere.v2.chat",
+    "ollama.chat",
+    "ollama.generate",
+];
+
+#[test]
+fn bodies_as_deep_as_they_may_be_stop_no_module() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../interpreters/released/attempt-interpretation-v3.wasm");
+    let compiled = compile(&fs::read(path).unwrap()).unwrap();
+    let sandbox = sandbox(Limits::P1);
+    let interpreter = sandbox.interpreter(&compiled).unwrap();
+    for dialect in DIALECTS {
+        for name in INTO {
+            for (open, close) in [("{", "}"), ("[{", "}]")] {
+                let levels = if open == "{" { 127 } else { 63 };
+                let front = format!("{open}\"{name}\":").repeat(levels);
+                let body = format!("{front}1{}", close.repeat(levels));
+                let framed = [body.clone(), format!("data: {body}\n\n")];
+                for body in framed {
+                    for status in [200, 500] {
+                        let seen = Observation {
+                            dialect,
+                            status: Some(status),
+                            ..observation(body.as_bytes())
+                        };
+                        let read = interpreter.interpret(&seen, None);
+                        assert!(read.is_ok(), "{dialect} {name} {open}: {read:?}");
+                    }
+                }
+            }
+        }
+    }
+    // Schemas and texts that are held against each other.
+    let text = format!("{}1{}", "[".repeat(120), "]".repeat(120));
+    let body =
+        format!(r#"{{"choices":[{{"message":{{"content":"{text}"}},"finish_reason":"stop"}}]}}"#);
+    for keyword in ["items", "not"] {
+        let front = format!("{{\"{keyword}\":").repeat(110);
+        let schema = format!("{front}true{}", "}".repeat(110));
+        let request = format!(
+            r#"{{"response_format":{{"type":"json_schema","json_schema":{{"schema":{schema}}}}}}}"#
+        );
+        let seen = Observation {
+            request_body: Some(request.as_bytes()),
+            ..observation(body.as_bytes())
+        };
+        let read = interpreter.interpret(&seen, None);
+        assert!(read.is_ok(), "{keyword}: {read:?}");
+    }
+}

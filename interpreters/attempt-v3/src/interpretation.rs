@@ -8,7 +8,7 @@ use wire::Dialect;
 use wire::class::Class;
 use wire::coding::{self, Declared, Decoded, Refused};
 use wire::complaint::Complaint;
-use wire::framing::{self, Framed};
+use wire::framing::{self, Form, Framed};
 use wire::json::Reader;
 use wire::transcript::{self, Choice as Said, Last, Transcript};
 use wire::usage::{self, Relations, Usage};
@@ -127,7 +127,8 @@ fn success<'a>(
         let nothing = Said::default();
         let first = transcript.choices.first().unwrap_or(&nothing);
         let mut concluded = conclusion::of_choice(dialect, &transcript, first);
-        if interrupted && concluded.class == Some(Class::TransportCut) {
+        let nothing_came = transcript.form == Form::Empty;
+        if interrupted && (nothing_came || concluded.class == Some(Class::TransportCut)) {
             let failed = failure::of_transport(observation);
             concluded.class = Some(failed.class);
             concluded.basis = failed.basis;

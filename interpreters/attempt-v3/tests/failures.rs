@@ -222,6 +222,10 @@ fn an_interrupted_response_is_read_as_far_as_it_came() {
     assert_eq!(seen.text().as_deref(), Some("H"));
     seen.exception_type = Some("ConnectionReset".to_owned());
     assert_eq!(seen.verdict(), ("error", Some("transport_cut")));
+    seen.body = Some(Vec::new());
+    assert_eq!(seen.verdict(), ("error", Some("transport_cut")));
+    seen.body = Some(b"\r\n".to_vec());
+    assert_eq!(seen.verdict(), ("error", Some("transport_cut")));
     // A reason that was seen beats an end that was not.
     seen.body = Some(sse(&[part, done]).into_bytes());
     assert_eq!(seen.verdict(), ("complete", None));

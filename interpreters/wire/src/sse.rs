@@ -33,6 +33,9 @@ pub enum Shape {
     Bare,
 }
 
+/// Lines outside of any field that are looked at as JSON.
+const STRAY_LINES_MAX: u32 = 10_000;
+
 /// The events of a body. Events without data are left out.
 #[derive(Debug, Clone)]
 pub struct Events<'a> {
@@ -95,13 +98,20 @@ impl<'a> Events<'a> {
     fn bare(&mut self, line: Line) -> Option<Event> {
         let start = line.span.start;
         let text = line.span.of(self.bytes).trim_ascii_start();
-        let json = matches!(text.first(), Some(b'{' | b'['));
+        // Where nothing fits for so long, looking further would only cost.
+        let looks = self.stray_lines < STRAY_LINES_MAX;
+        let json = looks && matches!(text.first(), Some(b'{' | b'['));
         let end = self.bytes.len();
         let mut reader = Reader::new(self.bytes, Span { start, end }, Source::Body);
-        let end = match reader.skip() {
-            Ok(span) if json => span.end,
-            Err(Fault::Ended) if json => end,
-            Ok(_) | Err(_) => {
+        let read = if json {
+            reader.skip()
+        } else {
+            Err(Fault::Syntax)
+        };
+        let end = match read {
+            Ok(span) => span.end,
+            Err(Fault::Ended) => end,
+            Err(Fault::Syntax | Fault::TooDeep) => {
                 self.stray_lines = self.stray_lines.saturating_add(1);
                 self.at = line.next;
                 return None;

@@ -156,6 +156,13 @@ impl<'a> Choice<'a> {
         Some(call)
     }
 
+    /// Returns whether a call of its own would be left out, and counts it then.
+    pub(crate) fn is_full(&mut self, own: bool) -> bool {
+        let full = own && self.calls.len() >= CALLS_MAX;
+        self.calls_left_out = self.calls_left_out.saturating_add(u32::from(full));
+        full
+    }
+
     /// Adds a call of its own. Returns whether there is room for it.
     pub(crate) fn add(&mut self, call: Call<'a>) -> bool {
         let room = self.calls.len() < CALLS_MAX;

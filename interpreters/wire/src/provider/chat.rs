@@ -56,7 +56,8 @@ fn choice<'a>(
     position: usize,
     transcript: &mut Transcript<'a>,
 ) -> Result<()> {
-    if reader.kind()? != Kind::Object {
+    // What is left out anyway is only passed over.
+    if reader.kind()? != Kind::Object || transcript.has_surplus() {
         return reader.skip().map(drop);
     }
     let position = u32::try_from(position).unwrap_or(u32::MAX);
@@ -281,7 +282,7 @@ fn tool_call<'a>(
     choice: &mut Choice<'a>,
     whole: Whole,
 ) -> Result<()> {
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != Kind::Object || choice.is_full(whole == Whole::Yes) {
         return reader.skip().map(drop);
     }
     let mut piece = Piece::default();

@@ -34,7 +34,10 @@ pub(super) fn second_version<'a>(
 /// Reads an event, whose `delta` has the members of an answer.
 fn event<'a>(reader: &mut Reader<'a>, transcript: &mut Transcript<'a>) -> Result<()> {
     let slot = reader.peek_index("index").unwrap_or_default();
-    reader.members(|reader, name| answer(reader, name, slot, transcript))
+    reader.members(|reader, name| match name {
+        "delta" => reader.members(|reader, name| answer(reader, name, slot, transcript)),
+        _ => answer(reader, name, slot, transcript),
+    })
 }
 
 fn answer<'a>(
@@ -45,7 +48,6 @@ fn answer<'a>(
 ) -> Result<()> {
     match name {
         "id" => transcript.identified(reader),
-        "delta" => reader.members(|reader, name| answer(reader, name, slot, transcript)),
         "message" => message(reader, transcript.choice(0), slot),
         "finish_reason" => {
             if let Some(word) = reader.filled()? {

@@ -97,7 +97,7 @@ fn block<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>, slot: u32) -> Res
         }
         // Text that stands on citations is text for the user.
         "citationsContent" => reader.members(|reader, name| match name {
-            "content" => reader.entries(|reader, _| block(reader, choice, slot)),
+            "content" => reader.entries(|reader, _| cited_text(reader, choice)),
             _ => reader.skip().map(drop),
         }),
         "image" | "video" | "audio" | "document" => {
@@ -108,6 +108,18 @@ fn block<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>, slot: u32) -> Res
             Ok(())
         }
         _ => reader.skip().map(drop),
+    })
+}
+
+fn cited_text<'a>(reader: &mut Reader<'a>, choice: &mut Choice<'a>) -> Result<()> {
+    reader.members(|reader, name| {
+        if name != "text" {
+            return reader.skip().map(drop);
+        }
+        if let Some(text) = reader.filled()? {
+            choice.text.push(text);
+        }
+        Ok(())
     })
 }
 

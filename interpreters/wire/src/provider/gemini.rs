@@ -57,7 +57,8 @@ fn candidate<'a>(
     position: usize,
     transcript: &mut Transcript<'a>,
 ) -> Result<()> {
-    if reader.kind()? != Kind::Object {
+    // What is left out anyway is only passed over.
+    if reader.kind()? != Kind::Object || transcript.has_surplus() {
         return reader.skip().map(drop);
     }
     let mut index = u32::try_from(position).unwrap_or(u32::MAX);
